@@ -1,0 +1,98 @@
+"""Every setting, as one frozen value.
+
+Read from defaults, then ``wherein.toml`` or ``[tool.wherein]`` in ``pyproject.toml``, then the
+environment, then flags: `cli.configuration` reads those places and hands the values to
+`Settings.replace`. Nothing below the faces reads the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from wherein.errors import SettingsError, near_name_hint
+
+__all__ = ["SETTING_HELP", "USER_ONLY", "Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The effective values. See `SETTING_HELP` for what each means."""
+
+    home: Path
+    ignore: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    max_file_bytes: int = 2_000_000
+    chunk_chars: int = 1500
+    index_kinds: tuple[str, ...] = ("code", "docs", "config")
+    model: str = "bundled"
+    reranker: str = ""
+    workers: int = 0
+    refresh_seconds: float = 10.0
+    map_tokens: int = 2000
+    focus_boost: float = 20.0
+    identifier_boost: float = 10.0
+    use_history: bool = True
+    max_tokens: int = 4000
+
+    def replace(self, **changes: object) -> Settings:
+        """Return a copy with ``changes``, each checked.
+
+        Raises:
+            SettingsError: A name is unknown or a value has the wrong type or range.
+        """
+        known = {field.name: field for field in fields(self)}
+        checked: dict[str, object] = {}
+        for name, value in changes.items():
+            if name not in known:
+                message = f"unknown setting {name!r}"
+                raise SettingsError(message, hint=near_name_hint(name, known))
+            checked[name] = _checked(name, value, getattr(self, name))
+        return replace(self, **checked)  # pyright: ignore[reportArgumentType]
+
+
+def _checked(name: str, value: object, example: object) -> object:
+    """Return ``value`` in the type of ``example``, or raise `SettingsError`."""
+    hint = SETTING_HELP[name]
+    if isinstance(example, bool):
+        if isinstance(value, bool):
+            return value
+    elif isinstance(example, int | float):
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return type(example)(value)
+    elif isinstance(example, tuple):
+        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+    elif isinstance(example, Path):
+        if isinstance(value, str | Path) and str(value):
+            return Path(value)
+    elif isinstance(value, str):
+        return value
+    message = f"{name} cannot be {value!r}"
+    raise SettingsError(message, hint=hint)
+
+
+SETTING_HELP: Mapping[str, str] = {
+    "home": "folder that holds the indexes (environment: WHEREIN_HOME)",
+    "ignore": "patterns, in .gitignore's form, of paths that are not searched",
+    "deny": "patterns of paths that are never read, indexed or shown, besides the built-in secrets",
+    "include": "patterns of ignored paths that are searched all the same",
+    "max_file_bytes": "larger files are not parsed; their beginning is indexed by lines",
+    "chunk_chars": "size of a chunk, in characters that are not white space",
+    "index_kinds": "kinds of files to index: code, docs, config, data",
+    "model": "embedding model: bundled, none, a folder, a hub name, or an endpoint's URL",
+    "reranker": "optional reranker: a folder or an endpoint's URL",
+    "workers": "processes used for indexing; 0 takes one for each core",
+    "refresh_seconds": "a refresh that takes longer answers with what is covered and says what is not",
+    "map_tokens": "token budget of the repo map",
+    "focus_boost": "weight of focus files in the repo map",
+    "identifier_boost": "weight of mentioned identifiers in the repo map",
+    "use_history": "whether earlier commits take part in ranking",
+    "max_tokens": "token budget of an answer",
+}
+
+USER_ONLY = frozenset({"home", "model", "reranker", "include", "workers", "max_file_bytes"})
+"""Settings that a repository's own file may not set: they widen what is read, or name a program,
+a place outside the tree, or a service."""
