@@ -1,0 +1,58 @@
+"""The array steps that embedders share: weights to vectors, vectors to unit length, int8."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["normalised", "quantised", "weighted_sums"]
+
+_DENSE_LIMIT = 1 << 22
+"""Cells of the chunk-by-term weight matrix that are filled at once (16 MB): a file of many chunks
+is done in several products."""
+
+
+def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rows with length one; a zero row, or one that is not finite, becomes zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    usable = np.isfinite(lengths) & (lengths > 0)
+    return np.where(usable, vectors / np.where(usable, lengths, 1.0), 0.0).astype(np.float32)
+
+
+def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return int8 rows and their scales: ``rows[i] * scales[i]`` is about ``vectors[i]``."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    scales = (largest / 127.0).astype(np.float32)
+    safe = np.where(scales > 0, scales, 1.0)[:, None]
+    return np.rint(vectors / safe).astype(np.int8), scales
+
+
+def weighted_sums(
+    offsets: NDArray[np.int32],
+    columns: NDArray[np.intp],
+    weights: NDArray[np.float32],
+    table: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Return for each chunk the weighted sum of its terms' vectors.
+
+    Row ``r`` of chunk ``i`` (``offsets[i] <= r < offsets[i + 1]``) adds
+    ``weights[r] * table[columns[r]]``. The weights are laid out densely, because one matrix product
+    over the distinct terms of a file costs less than gathering a vector for every occurrence.
+
+    Args:
+        offsets: Shape ``(n_chunks + 1,)``.
+        columns: Shape ``(n_rows,)``, rows of ``table``; distinct within a chunk.
+        weights: Shape ``(n_rows,)``.
+        table: Shape ``(n_terms, dim)``.
+    """
+    n_chunks = len(offsets) - 1
+    sums = np.zeros((n_chunks, table.shape[1]), np.float32)
+    step = max(1, _DENSE_LIMIT // max(1, len(table)))
+    for first in range(0, n_chunks, step):
+        last = min(n_chunks, first + step)
+        begin, end = int(offsets[first]), int(offsets[last])
+        rows = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
+        dense = np.zeros((last - first, len(table)), np.float32)
+        dense[rows, columns[begin:end]] = weights[begin:end]
+        np.matmul(dense, table, out=sums[first:last])
+    return sums

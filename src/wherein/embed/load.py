@@ -1,0 +1,24 @@
+"""Which embedder the settings ask for."""
+
+from __future__ import annotations
+
+from wherein.embed.hashing import HashingEmbedder
+from wherein.embed.protocol import Embedder
+from wherein.errors import SettingsError
+from wherein.settings import Settings
+
+__all__ = ["load_embedder"]
+
+
+def load_embedder(settings: Settings) -> Embedder | None:
+    """Return the embedder that ``settings.model`` names, None for ``none``.
+
+    Raises:
+        SettingsError: The name is unknown.
+    """
+    if settings.model == "none":
+        return None
+    if settings.model == "bundled":
+        return HashingEmbedder()
+    message = f"unknown model {settings.model!r}"
+    raise SettingsError(message, hint="use bundled or none")
