@@ -27,7 +27,7 @@ def hit_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
 
 def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return the share of ``relevant`` among the first ``k`` items (1.0 when nothing is relevant)."""
+    """Return the share of ``relevant`` among the first ``k`` items (1.0 when none is)."""
     if not relevant:
         return 1.0
     return len(set(ranked[:k]) & set(relevant)) / len(set(relevant))
@@ -59,7 +59,7 @@ def bootstrap_mean(
     if not values:
         msg = "no values to average"
         raise ValueError(msg)
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - resampling, not secrecy
     means = sorted(fmean(draw.choices(values, k=len(values))) for _ in range(n_samples))
     tail = int((1 - level) / 2 * n_samples)
     return Interval(fmean(values), means[tail], means[-1 - tail], len(values))

@@ -7,7 +7,7 @@ environment, then flags: `cli.configuration` reads those places and hands the va
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -63,8 +63,9 @@ def _checked(name: str, value: object, example: object) -> object:
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
             return type(example)(value)
     elif isinstance(example, tuple):
-        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-            return tuple(value)
+        items = _strings(value)
+        if items is not None:
+            return items
     elif isinstance(example, Path):
         if isinstance(value, str | Path) and str(value):
             return Path(value)
@@ -72,6 +73,14 @@ def _checked(name: str, value: object, example: object) -> object:
         return value
     message = f"{name} cannot be {value!r}"
     raise SettingsError(message, hint=hint)
+
+
+def _strings(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, list | tuple):
+        return None
+    items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
+    texts = tuple(item for item in items if isinstance(item, str))
+    return texts if len(texts) == len(items) else None
 
 
 SETTING_HELP: Mapping[str, str] = {
@@ -85,7 +94,7 @@ SETTING_HELP: Mapping[str, str] = {
     "model": "embedding model: bundled, none, a folder, a hub name, or an endpoint's URL",
     "reranker": "optional reranker: a folder or an endpoint's URL",
     "workers": "processes used for indexing; 0 takes one for each core",
-    "refresh_seconds": "a refresh that takes longer answers with what is covered and says what is not",
+    "refresh_seconds": "after this long a refresh answers with what is covered, and says so",
     "map_tokens": "token budget of the repo map",
     "focus_boost": "weight of focus files in the repo map",
     "identifier_boost": "weight of mentioned identifiers in the repo map",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -48,7 +48,7 @@ _NAMED_SIGNS = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
 _PART = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
-_STEMMER = Stemmer.Stemmer("english", 0)
+_STEM: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 def scan_words(text: str) -> list[str]:
@@ -87,7 +87,7 @@ def _split_by_case(piece: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the English (Porter2) stem of a lower-case word; other scripts pass unchanged."""
-    return _STEMMER.stemWord(word) if word.isascii() else word
+    return _STEM(word) if word.isascii() else word
 
 
 @lru_cache(maxsize=1 << 18)
@@ -119,7 +119,7 @@ def terms(text: str) -> list[str]:
 
 
 def count_terms(words: Iterable[str]) -> dict[str, int]:
-    """Return how often each term occurs among ``words`` (from `scan_words`), in first-seen order."""
+    """Return how often each term occurs among ``words`` (see `scan_words`), first seen first."""
     counts: dict[str, int] = {}
     for word, n in Counter(words).items():
         for term in identifier_terms(word):

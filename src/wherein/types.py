@@ -230,7 +230,7 @@ class Record:
     n_bytes: int
     n_lines: int
     encoding: str
-    """``utf-8``, ``utf-8-sig``, ``utf-16-le``, … as decoded; bytes of chunks count in the UTF-8 text."""
+    """As decoded (``utf-8``, ``utf-16-le``, …); bytes of chunks count in the UTF-8 text."""
     is_generated: bool
     """True when a marker in the first lines says so."""
     skip_reason: str

@@ -1,0 +1,1 @@
+"""A parsed file to chunks and their terms."""

@@ -1,0 +1,1 @@
+"""Definitions and references as edges."""

@@ -1,0 +1,1 @@
+"""Brings the store up to date with the files."""

@@ -1,0 +1,1 @@
+"""Measures searchers on the user's own repository and sessions."""

@@ -1,0 +1,1 @@
+"""Answers to text, JSON lines and HTML."""

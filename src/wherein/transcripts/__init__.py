@@ -1,0 +1,1 @@
+"""Coding agents' session files as typed values."""
