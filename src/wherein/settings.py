@@ -36,6 +36,7 @@ class Settings:
     identifier_boost: float = 10.0
     use_history: bool = True
     max_tokens: int = 4000
+    roots: tuple[str, ...] = ()
 
     def replace(self, **changes: object) -> Settings:
         """Return a copy with ``changes``, each checked.
@@ -100,8 +101,11 @@ SETTING_HELP: Mapping[str, str] = {
     "identifier_boost": "weight of mentioned identifiers in the repo map",
     "use_history": "whether earlier commits take part in ranking",
     "max_tokens": "token budget of an answer",
+    "roots": "further folders, besides the workspace, that tools may read",
 }
 
-USER_ONLY = frozenset({"home", "model", "reranker", "include", "workers", "max_file_bytes"})
+USER_ONLY = frozenset(
+    {"home", "model", "reranker", "include", "workers", "max_file_bytes", "roots"}
+)
 """Settings that a repository's own file may not set: they widen what is read, or name a program,
 a place outside the tree, or a service."""
