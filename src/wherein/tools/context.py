@@ -1,0 +1,102 @@
+"""What a tool function is given besides its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wherein.errors import PathError, WhereinError
+from wherein.settings import Settings
+from wherein.tools.session import Session
+
+if TYPE_CHECKING:
+    from wherein.workspace import Workspace
+
+__all__ = ["CancelledError", "Progress", "ToolContext"]
+
+
+class CancelledError(WhereinError):
+    """The asker no longer wants the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long step is; ``n_total`` is 0 while it is not known."""
+
+    step: str
+    n_done: int
+    n_total: int
+    n_chunks: int = 0
+
+
+def _no_progress(_progress: Progress) -> None:
+    return
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The surroundings of one call: the folder, the settings, and how to talk back.
+
+    Args:
+        settings: The effective settings.
+        root: Real path of the workspace root; relative paths start here and may not leave it.
+        roots: Further folders that may be read (real paths).
+        may_name_roots: True on the command line, where the person names folders to search; a
+            server's arguments may only name places inside ``root`` and ``roots``.
+        open_workspace: Returns the workspace of a folder; a server keeps them open.
+        on_progress: Told how far a long step is.
+        is_cancelled: Asked between steps; True means nobody waits for the answer.
+        session: Memory of the conversation; None where there is none (command line).
+    """
+
+    settings: Settings
+    root: Path
+    roots: tuple[Path, ...] = ()
+    may_name_roots: bool = False
+    open_workspace: Callable[[Path], Workspace] | None = None
+    on_progress: Callable[[Progress], None] = field(default=_no_progress)
+    is_cancelled: Callable[[], bool] = field(default=_never)
+    session: Session | None = None
+
+    def workspace(self, root: Path) -> Workspace:
+        """Return the workspace of ``root``, opened as the face wants it."""
+        if self.open_workspace is not None:
+            return self.open_workspace(root)
+        from wherein.workspace import Workspace
+
+        return Workspace(root, self.settings)
+
+    def stop_if_cancelled(self) -> None:
+        """Raise `CancelledError` when nobody waits for the answer any more."""
+        if self.is_cancelled():
+            message = "cancelled"
+            raise CancelledError(message)
+
+    def resolve_folder(self, name: str) -> Path:
+        """Return the real path of a file or folder that the caller named.
+
+        Raises:
+            PathError: It does not exist, or lies outside the allowed folders.
+        """
+        path = Path(name).expanduser() if self.may_name_roots else Path(name)
+        path = path if path.is_absolute() else self.root / path
+        try:
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            message = f"no such file or folder: {name!r}"
+            raise PathError(message, hint=f"paths start at {self.root}") from error
+        if not self.may_name_roots and not self.allows(real):
+            message = f"{name!r} is outside {self.root}"
+            hint = "start the server there, or name the folder in the user setting 'roots'"
+            raise PathError(message, hint=hint)
+        return real
+
+    def allows(self, real: Path) -> bool:
+        """Return True when a real path lies in the root or in one of the further folders."""
+        return any(real.is_relative_to(root) for root in (self.root, *self.roots))

@@ -1,0 +1,298 @@
+"""What a tool is, and which tools there are: the command line, the server and the docs ask here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from wherein.errors import UsageError, near_name_hint
+
+__all__ = [
+    "Face",
+    "Parameter",
+    "ParameterType",
+    "Tool",
+    "get_tool",
+    "load",
+    "read_arguments",
+    "tool_names",
+    "tools",
+]
+
+
+class Face(StrEnum):
+    """Where a tool or parameter can be used."""
+
+    CLI = "cli"
+    MCP = "mcp"
+
+
+class ParameterType(StrEnum):
+    """The shapes an argument can have."""
+
+    TEXT = "text"
+    TEXTS = "texts"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+
+
+BOTH_FACES = (Face.CLI, Face.MCP)
+
+_MAX_TEXT_CHARS = 200_000
+"""A longer argument is a mistake or an attack; a query of 100 KB is allowed."""
+
+_TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
+_FALSE_WORDS = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool, the same for every face."""
+
+    name: str
+    type: ParameterType
+    help: str
+    default: object = None
+    is_required: bool = False
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    aliases: tuple[str, ...] = ()
+    """Other names agents use for it; accepted, not advertised."""
+    flags: tuple[str, ...] = ()
+    """Options of the command line; ``--name`` when empty and not positional."""
+    off_flags: tuple[str, ...] = ()
+    """Options that set a flag to false (``--no-tests``)."""
+    is_positional: bool = False
+    metavar: str = ""
+    faces: tuple[Face, ...] = BOTH_FACES
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool or command, defined once."""
+
+    name: str
+    title: str
+    summary: str
+    """One line with the words that make somebody choose the tool."""
+    function: str
+    """``module:function``; its docstring is the text a model reads."""
+    result: str
+    """``module:class`` of the frozen value it returns; empty when it reports itself."""
+    parameters: tuple[Parameter, ...] = ()
+    rows: str = ""
+    """Field of the result that ``--json`` prints one object a line of; empty prints the whole."""
+    faces: tuple[Face, ...] = BOTH_FACES
+    is_read_only: bool = True
+
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter called ``name``."""
+        return next(item for item in self.parameters if item.name == name)
+
+    def for_face(self, face: Face) -> tuple[Parameter, ...]:
+        """Return the parameters ``face`` offers."""
+        return tuple(item for item in self.parameters if face in item.faces)
+
+    def description(self) -> str:
+        """Return the summary and the function's docstring, up to its ``Args:``."""
+        text = inspect.getdoc(load(self.function)) or ""
+        body = text.split("\nArgs:")[0].split("\nRaises:")[0].split("\nReturns:")[0].strip()
+        return f"{self.summary}\n\n{body}"
+
+
+_CATALOGS = ("wherein.tools.catalog", "wherein.tools.catalog_exact")
+
+_PLUG_INS: Mapping[str, str] = {
+    "advise": "wherein.measure.advise",
+    "bench": "wherein.measure.bench",
+    "glossary": "wherein.measure.glossary",
+    "graph": "wherein.tools.graph",
+    "history": "wherein.tools.history",
+    "repo_map": "wherein.tools.repo_map",
+    "replay": "wherein.measure.replay",
+    "sessions": "wherein.measure.sessions",
+    "verify": "wherein.tools.verify",
+}
+"""Modules that define a ``TOOL`` of their own; imported when their command is asked for."""
+
+
+def load(path: str) -> Callable[..., object]:
+    """Return what ``module:name`` names, importing the module now."""
+    module, _, name = path.partition(":")
+    return cast("Callable[..., object]", getattr(import_module(module), name))
+
+
+def _catalogued() -> dict[str, Tool]:
+    found: dict[str, Tool] = {}
+    for module in _CATALOGS:
+        for tool in cast("tuple[Tool, ...]", import_module(module).TOOLS):
+            found[tool.name] = tool
+    return found
+
+
+def _plugged_in(name: str) -> Tool | None:
+    module = _PLUG_INS.get(name)
+    if module is None or find_spec(module) is None:
+        return None
+    return cast("Tool | None", getattr(import_module(module), "TOOL", None))
+
+
+def tool_names() -> tuple[str, ...]:
+    """Return the names of all tools that may exist, without importing the plugged-in ones."""
+    plugged = [name for name, module in _PLUG_INS.items() if find_spec(module) is not None]
+    return tuple([*_catalogued(), *sorted(plugged)])
+
+
+def get_tool(name: str) -> Tool | None:
+    """Return the tool called ``name``, importing no other plugged-in module."""
+    return _catalogued().get(name) or _plugged_in(name)
+
+
+def tools(face: Face | None = None) -> tuple[Tool, ...]:
+    """Return all tools in the order they are shown, those of one ``face`` when given."""
+    found = (get_tool(name) for name in tool_names())
+    return tuple(tool for tool in found if tool and (face is None or face in tool.faces))
+
+
+def read_arguments(
+    tool: Tool, raw: Mapping[str, object], face: Face = Face.MCP
+) -> dict[str, object]:
+    """Return checked keyword arguments for the tool's function, defaults filled in.
+
+    Raises:
+        UsageError: A name is unknown, a required argument is missing, or a value has the wrong
+            type or range; the message names the argument.
+    """
+    known: dict[str, Parameter] = {}
+    for item in tool.for_face(face):
+        known.update(dict.fromkeys((item.name, *item.aliases), item))
+    values: dict[str, object] = {}
+    for name, value in raw.items():
+        if name not in known:
+            message = f"{tool.name} has no argument {name!r}"
+            names = ", ".join(item.name for item in tool.for_face(face))
+            hint = near_name_hint(name, known, fallback=f"its arguments are {names}")
+            raise UsageError(message, hint=hint)
+        if value is not None:
+            values[known[name].name] = _checked(tool, known[name], value)
+    for item in tool.for_face(face):
+        if item.is_required and item.name not in values:
+            message = f"{tool.name} needs the argument {item.name!r}"
+            raise UsageError(message, hint=item.help)
+        values.setdefault(item.name, item.default)
+    return values
+
+
+def _checked(tool: Tool, parameter: Parameter, value: object) -> object:
+    """Return ``value`` in the parameter's type, or raise `UsageError`."""
+    read = _READERS[parameter.type](value)
+    if read is None:
+        message = f"{tool.name}: {parameter.name} cannot be {_brief(value)}"
+        raise UsageError(message, hint=f"{parameter.name} is {_type_words(parameter)}")
+    for item in read if isinstance(read, tuple) else (read,):
+        _check_item(tool, parameter, item)
+    return read
+
+
+def _check_item(tool: Tool, parameter: Parameter, item: object) -> None:
+    if parameter.choices and item not in parameter.choices:
+        message = f"{tool.name}: {parameter.name} cannot be {_brief(item)}"
+        words = _type_words(parameter)
+        hint = near_name_hint(str(item), parameter.choices, fallback=f"it is {words}")
+        raise UsageError(message, hint=hint)
+    if isinstance(item, int | float) and not isinstance(item, bool):
+        too_small = parameter.minimum is not None and item < parameter.minimum
+        too_large = parameter.maximum is not None and item > parameter.maximum
+        if too_small or too_large or item != item:  # noqa: PLR0124 - NaN is the one unequal to itself
+            message = f"{tool.name}: {parameter.name} cannot be {item}"
+            raise UsageError(message, hint=f"{parameter.name} is {_type_words(parameter)}")
+    if isinstance(item, str) and len(item) > _MAX_TEXT_CHARS:
+        message = f"{tool.name}: {parameter.name} has {len(item)} characters"
+        raise UsageError(message, hint=f"at most {_MAX_TEXT_CHARS} are read")
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _type_words(parameter: Parameter) -> str:
+    if parameter.choices:
+        return "one of " + ", ".join(parameter.choices)
+    words = {
+        ParameterType.TEXT: "a text",
+        ParameterType.TEXTS: "a list of texts",
+        ParameterType.INTEGER: "a whole number",
+        ParameterType.NUMBER: "a number",
+        ParameterType.FLAG: "true or false",
+    }[parameter.type]
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None:
+        return f"{words} from {low:g} to {high:g}"
+    if low is not None:
+        return f"{words}, at least {low:g}"
+    return words
+
+
+def _read_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _read_texts(value: object) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple):
+        items = cast("list[object]", value)
+        texts = tuple(item for item in items if isinstance(item, str))
+        return texts if len(texts) == len(items) else None
+    return None
+
+
+def _read_integer(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 20:
+        return int(value)
+    return None
+
+
+def _read_number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def _read_flag(value: object) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in _TRUE_WORDS else False if word in _FALSE_WORDS else None
+    return None
+
+
+_READERS: Mapping[ParameterType, Callable[[object], object]] = {
+    ParameterType.TEXT: _read_text,
+    ParameterType.TEXTS: _read_texts,
+    ParameterType.INTEGER: _read_integer,
+    ParameterType.NUMBER: _read_number,
+    ParameterType.FLAG: _read_flag,
+}
