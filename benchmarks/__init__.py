@@ -1,0 +1,1 @@
+"""Benchmarks: quality and speed, each beside its rivals, with dated results."""

@@ -1,0 +1,1 @@
+"""Ranking quality on labelled queries and on replayed commits."""
