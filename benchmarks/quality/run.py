@@ -17,17 +17,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 
+from wherein.workspace import Workspace
+
 from benchmarks.quality.sets import (
     SMALL_REPLAY,
     LabelledRepository,
     cover,
-    in_replay_pool,
+    load_replay_pool,
     peer_set,
     replay_set,
 )
 from wherein.metrics import bootstrap_mean, hit_at, ndcg_at
 from wherein.settings import Settings
-from wherein.workspace import Workspace
 
 REPLAY_DEPTH = 60
 """Hits asked for, so that ten remain after paths outside the pool are dropped."""
@@ -65,7 +66,7 @@ def measure_peer(
 
 
 def measure_replay(
-    repositories: Iterable[LabelledRepository], settings: Settings
+    repositories: Iterable[LabelledRepository], settings: Settings, in_pool: Callable[[str], bool]
 ) -> dict[str, dict[str, list[float]]]:
     """Return repository to ``named@10``, ``plain@1``… to the hit of each request."""
     scores: dict[str, dict[str, list[float]]] = {}
@@ -73,7 +74,7 @@ def measure_replay(
         rank = wherein_ranking(repository, settings, REPLAY_DEPTH)
         by_kind: dict[str, list[float]] = defaultdict(list)
         for query in repository.queries:
-            ranked = [path for path in rank(query.query) if in_replay_pool(path)]
+            ranked = [path for path in rank(query.query) if in_pool(path)]
             for k in (1, 5, 10):
                 by_kind[f"{query.category}@{k}"].append(hit_at(ranked, query.targets, k))
         scores[repository.name] = dict(by_kind)
@@ -123,12 +124,15 @@ def main() -> None:
     settings = Settings(home=home, use_history=not args.no_history, model=args.model)
     report: dict[str, object] = {}
     for name in args.set or ["peer", "replay"]:
-        load, measure = (peer_set, measure_peer) if name == "peer" else (replay_set, measure_replay)
+        load = peer_set if name == "peer" else replay_set
         repositories = [
             r for r in load(args.data, args.checkouts) if not args.only or r.name in args.only
         ]
         started = time.process_time()
-        scores = measure(repositories, settings)
+        if name == "peer":
+            scores = measure_peer(repositories, settings)
+        else:
+            scores = measure_replay(repositories, settings, load_replay_pool(args.data))
         report[name] = {"summary": summary(scores), "repositories": scores}
         print(name, f"({time.process_time() - started:.0f} s CPU)")
         for column, row in summary(scores).items():

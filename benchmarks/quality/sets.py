@@ -8,28 +8,13 @@ pinned revisions (see `checkouts.py`).
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 SMALL_REPLAY = frozenset({"flask", "fastify"})
 """Fewer than 40 files: shown, but left out of means."""
-
-_SOURCE_EXTENSIONS = frozenset(
-    ".py .pyx .js .mjs .cjs .jsx .ts .tsx .mts .cts .vue .go .rs .java .kt .scala .rb .php .c .h"
-    " .cc .cpp .hpp .cs .swift".split()
-)
-_OUTSIDE_POOL_FOLDERS = frozenset(
-    "test tests testing __tests__ spec specs testdata fixtures e2e bench benches benchmark benchmarks"
-    " example examples doc docs vendor node_modules third_party deps dist packages-private dts-test"
-    " website tests-integration t".split()
-)
-_OUTSIDE_POOL_NAME = re.compile(
-    r"(^test_.*\.py$|_test\.(py|go|rb|js|ts)$|_spec\.rb$|\.(test|spec|test-d)\.[a-z]+$|"
-    r"^conftest\.py$|^tests?\.(py|rs|js)$|Tests?\.(java|php|kt|cs)$|\.min\.js$|\.pb\.go$|_pb2\.py$|"
-    r"[._]generated\.|^setup\.py$|\.d\.[cm]?ts$|\.check\.js$)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +70,15 @@ def replay_set(data: Path, checkouts: Path) -> Iterator[LabelledRepository]:
         yield LabelledRepository(file.stem, "", root, queries)
 
 
-def in_replay_pool(path: str) -> bool:
-    """Return whether a path counts in the replay set: a source file that is no test, doc or sample."""
-    *folders, name = path.split("/")
-    extension = "." + name.rpartition(".")[2].lower() if name.rfind(".") > 0 else ""
-    return (
-        extension in _SOURCE_EXTENSIONS
-        and not _OUTSIDE_POOL_NAME.search(name)
-        and not any(folder in _OUTSIDE_POOL_FOLDERS for folder in folders)
-    )
+def load_replay_pool(data: Path) -> Callable[[str], bool]:
+    """Return the set's own rule for which paths count: source files, no tests, docs or samples."""
+    spec = spec_from_file_location("replay_pool", data / "replay" / "pool.py")
+    if spec is None or spec.loader is None:
+        message = f"no replay pool rule in {data}"
+        raise FileNotFoundError(message)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.is_source
 
 
 def same_path(ranked: str, target: str) -> bool:
