@@ -1,0 +1,61 @@
+"""Cosine similarity of a query vector with every chunk's int8 vector, exact."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["best_rows", "quantize", "similarities"]
+
+_INT8_MAX = 127
+
+
+def quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Turn L2-normalised rows into int8 with one scale a row.
+
+    Args:
+        vectors: Shape ``(n, dim)``; zero rows and rows that are not finite become zero.
+
+    Returns:
+        Vectors ``(n, dim)`` and scales ``(n,)``: ``vectors[i] * scales[i]`` is L2-normalised; the
+        scale of a zero row is 0.
+    """
+    finite = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
+    peak = np.abs(finite).max(axis=1, initial=0.0)
+    step = np.where(peak > 0, peak / _INT8_MAX, 1.0)
+    rows = np.rint(finite / step[:, None]).astype(np.int8)
+    norms = np.sqrt((rows.astype(np.float32) ** 2).sum(axis=1))
+    scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return rows, scales.astype(np.float32)
+
+
+def similarities(
+    query: NDArray[np.float32], vectors: NDArray[np.int8], scales: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the cosine of ``query`` with each row, as int8 against int8.
+
+    Args:
+        query: Shape ``(dim,)``; not finite or zero gives zeros.
+        vectors: Shape ``(n, dim)``, C order.
+        scales: Shape ``(n,)``, as `quantize` makes them.
+
+    Returns:
+        Shape ``(n,)``, float32 in -1..1, always finite.
+    """
+    import numkong
+
+    if not len(vectors):
+        return np.zeros(0, np.float32)
+    rows, query_scale = quantize(np.asarray(query, np.float32)[None])
+    products = np.asarray(numkong.cdist(rows, vectors, "dot"), np.float32).reshape(-1)
+    return products * scales * query_scale[0]
+
+
+def best_rows(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Return the places of the ``k`` highest scores, best first, equal ones by place."""
+    if k < len(scores):
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+        places = np.flatnonzero(scores >= threshold)
+    else:
+        places = np.arange(len(scores))
+    return places[np.argsort(-scores[places], kind="stable")][:k]
