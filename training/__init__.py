@@ -1,0 +1,1 @@
+"""How the shipped model and ranking weights were made; not part of the wheel."""

@@ -1,0 +1,1 @@
+"""Fits the ranking weights that ship in `search/data/weights.json`."""
