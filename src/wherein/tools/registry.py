@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
+from math import isnan
 from typing import cast
 
 from wherein.errors import UsageError, near_name_hint
@@ -147,7 +148,7 @@ def _plugged_in(name: str) -> Tool | None:
 def tool_names() -> tuple[str, ...]:
     """Return the names of all tools that may exist, without importing the plugged-in ones."""
     plugged = [name for name, module in _PLUG_INS.items() if find_spec(module) is not None]
-    return tuple([*_catalogued(), *sorted(plugged)])
+    return (*_catalogued(), *sorted(plugged))
 
 
 def get_tool(name: str) -> Tool | None:
@@ -196,9 +197,10 @@ def _checked(tool: Tool, parameter: Parameter, value: object) -> object:
     if read is None:
         message = f"{tool.name}: {parameter.name} cannot be {_brief(value)}"
         raise UsageError(message, hint=f"{parameter.name} is {_type_words(parameter)}")
-    for item in read if isinstance(read, tuple) else (read,):
+    items = cast("tuple[object, ...]", read) if isinstance(read, tuple) else (read,)
+    for item in items:
         _check_item(tool, parameter, item)
-    return read
+    return cast("object", read)
 
 
 def _check_item(tool: Tool, parameter: Parameter, item: object) -> None:
@@ -210,7 +212,7 @@ def _check_item(tool: Tool, parameter: Parameter, item: object) -> None:
     if isinstance(item, int | float) and not isinstance(item, bool):
         too_small = parameter.minimum is not None and item < parameter.minimum
         too_large = parameter.maximum is not None and item > parameter.maximum
-        if too_small or too_large or item != item:  # noqa: PLR0124 - NaN is the one unequal to itself
+        if too_small or too_large or isnan(item):
             message = f"{tool.name}: {parameter.name} cannot be {item}"
             raise UsageError(message, hint=f"{parameter.name} is {_type_words(parameter)}")
     if isinstance(item, str) and len(item) > _MAX_TEXT_CHARS:

@@ -1,0 +1,177 @@
+"""Where the effective settings come from: defaults, files, environment, flags, in that order."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import cast
+
+from wherein.errors import SettingsError, near_name_hint
+from wherein.settings import SETTING_HELP, USER_ONLY, Settings
+
+__all__ = ["Configuration", "configure", "default_home", "user_config_path"]
+
+_ENVIRONMENT_PREFIX = "WHEREIN_"
+_LIST_SEPARATOR = ","
+_MAX_FILE_BYTES = 1_000_000
+"""A settings file is a page long; a larger one is not read, so that it cannot fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The effective settings and, by name, where each value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    """What was left out and why (a repository's file may not set everything)."""
+
+
+def default_home(environment: Mapping[str, str]) -> Path:
+    """Return the folder for indexes: in the user's cache, never in a repository."""
+    if environment.get("XDG_CACHE_HOME", "").startswith("/"):
+        return Path(environment["XDG_CACHE_HOME"]) / "wherein"
+    if environment.get("LOCALAPPDATA"):
+        return Path(environment["LOCALAPPDATA"]) / "wherein" / "cache"
+    return _user_folder(environment) / ".cache" / "wherein"
+
+
+def user_config_path(environment: Mapping[str, str]) -> Path:
+    """Return the path of the user's own settings file."""
+    if environment.get("XDG_CONFIG_HOME", "").startswith("/"):
+        return Path(environment["XDG_CONFIG_HOME"]) / "wherein" / "wherein.toml"
+    return _user_folder(environment) / ".config" / "wherein" / "wherein.toml"
+
+
+def _user_folder(environment: Mapping[str, str]) -> Path:
+    if environment.get("HOME"):
+        return Path(environment["HOME"])
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
+
+
+def configure(
+    root: Path,
+    environment: Mapping[str, str],
+    flags: Sequence[str] = (),
+) -> Configuration:
+    """Return the effective settings for the workspace at ``root``.
+
+    Args:
+        root: Folder whose ``wherein.toml`` or ``pyproject.toml`` counts.
+        environment: Environment variables.
+        flags: ``NAME=VALUE`` of the command line.
+
+    Raises:
+        SettingsError: A file does not parse, a name is unknown, or a value is invalid; the message
+            names the place.
+    """
+    builder = _Builder(Settings(home=default_home(environment)))
+    user_file = user_config_path(environment)
+    builder.take_file(user_file, _read_table(user_file), is_users=True)
+    for path, table in _repository_tables(root):
+        builder.take_file(path, table, is_users=False)
+    builder.take_environment(environment)
+    builder.take_flags(flags)
+    return builder.finish()
+
+
+def _repository_tables(root: Path) -> list[tuple[Path, Mapping[str, object]]]:
+    """Return the repository's own settings: ``wherein.toml`` wins over ``pyproject.toml``."""
+    own = root / "wherein.toml"
+    if own.is_file():
+        return [(own, _read_table(own))]
+    project = root / "pyproject.toml"
+    tool = _read_table(project, is_ours=False).get("tool")
+    table = cast("Mapping[str, object]", tool).get("wherein") if isinstance(tool, dict) else None
+    if isinstance(table, dict):
+        return [(project, cast("Mapping[str, object]", table))]
+    return []
+
+
+def _read_table(path: Path, *, is_ours: bool = True) -> Mapping[str, object]:
+    """Return the TOML of ``path``; nothing when there is no such regular file.
+
+    A ``pyproject.toml`` that does not parse is somebody else's fault and has no say; our own is
+    an error.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_FILE_BYTES:
+            return {}
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if not is_ours:
+            return {}
+        message = f"{str(path)!r} does not parse: {error}"
+        raise SettingsError(message, hint="mend the file or move it away") from error
+
+
+class _Builder:
+    """Takes values from one place after the other; a later one wins."""
+
+    def __init__(self, defaults: Settings) -> None:
+        self._settings = defaults
+        self._origins: dict[str, str] = {field.name: "default" for field in fields(defaults)}
+        self._notes: list[str] = []
+
+    def take_file(self, path: Path, table: Mapping[str, object], *, is_users: bool) -> None:
+        for name, value in table.items():
+            if not is_users and name in USER_ONLY:
+                self._notes.append(
+                    f"{path.name} may not set {name!r}: only the user's own settings can"
+                )
+                continue
+            self._take(name.replace("-", "_"), value, str(path))
+
+    def take_environment(self, environment: Mapping[str, str]) -> None:
+        for variable in sorted(environment):
+            name = variable.removeprefix(_ENVIRONMENT_PREFIX).lower()
+            if variable.startswith(_ENVIRONMENT_PREFIX) and name in SETTING_HELP:
+                self._take_text(name, environment[variable], variable)
+
+    def take_flags(self, flags: Sequence[str]) -> None:
+        for flag in flags:
+            name, equals, value = flag.partition("=")
+            if not equals:
+                message = f"--set {flag!r} has no value"
+                raise SettingsError(message, hint="write --set NAME=VALUE")
+            self._take_text(name.strip().replace("-", "_"), value, f"--set {name}")
+
+    def _take_text(self, name: str, text: str, origin: str) -> None:
+        self._take(name, _parse(text, getattr(self._settings, name, None)), origin)
+
+    def _take(self, name: str, value: object, origin: str) -> None:
+        if name not in SETTING_HELP:
+            message = f"unknown setting {name!r} in {origin}"
+            hint = near_name_hint(name, SETTING_HELP, fallback="see: wherein config")
+            raise SettingsError(message, hint=hint)
+        try:
+            self._settings = self._settings.replace(**{name: value})
+        except SettingsError as error:
+            message = f"{error.message} (from {origin})"
+            raise SettingsError(message, hint=error.hint) from error
+        self._origins[name] = origin
+
+    def finish(self) -> Configuration:
+        settings = self._settings.replace(home=self._settings.home.expanduser().absolute())
+        return Configuration(settings, self._origins, tuple(self._notes))
+
+
+def _parse(text: str, example: object) -> object:
+    """Return ``text`` in the type of ``example`` where it can be read so, else as it is."""
+    if isinstance(example, bool):
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+    if isinstance(example, tuple):
+        return tuple(item.strip() for item in text.split(_LIST_SEPARATOR) if item.strip())
+    if isinstance(example, int | float):
+        try:
+            return int(text) if isinstance(example, int) else float(text)
+        except ValueError:
+            return text
+    return text
