@@ -1,0 +1,218 @@
+"""Says which paths a list of globs admits, in ripgrep's glob language.
+
+A pattern without a slash matches the name at any depth; one with a slash is tied to the folder it
+is given for. ``*`` and ``?`` stay inside one name, ``**`` crosses folders, ``{a,b}`` alternates,
+``[a-z]`` and ``[!a-z]`` are classes, a backslash takes the next character as it is, and a leading
+``!`` takes paths out again. The last pattern that matches decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from wherein.errors import PatternError
+
+__all__ = ["GlobSet", "anchor_globs", "escape_glob", "glob_to_regex"]
+
+_SPECIAL = re.compile(r"([\\*?\[\]{}!])")
+
+
+def escape_glob(text: str) -> str:
+    """Return ``text`` as a glob that matches only itself."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+@dataclass(frozen=True, slots=True)
+class GlobSet:
+    """Compiled globs; build it with `GlobSet.of`."""
+
+    _patterns: tuple[tuple[bool, re.Pattern[str]], ...]
+    """Whether the pattern admits, and the pattern on a path without a leading slash."""
+    is_narrowing: bool
+    """True when one pattern admits: what none names is then left out."""
+
+    @classmethod
+    def of(cls, globs: Sequence[str], *, ignore_case: bool = False) -> GlobSet:
+        """Compile ``globs``.
+
+        Raises:
+            PatternError: A class or a brace is not closed.
+        """
+        compiled: list[tuple[bool, re.Pattern[str]]] = []
+        for glob in globs:
+            admits = not glob.startswith("!")
+            body = glob if admits else glob[1:]
+            compiled.append((admits, _compiled(body, ignore_case)))
+        return cls(tuple(compiled), any(admits for admits, _ in compiled))
+
+    def admits(self, path: str) -> bool:
+        """Return True when ``path`` (relative, with ``/``) is to be searched."""
+        verdict = self._verdict(path)
+        if verdict is None and self.is_narrowing:
+            return False
+        return verdict is not False and not self._is_under_refused(path)
+
+    def _verdict(self, path: str) -> bool | None:
+        for admits, pattern in reversed(self._patterns):
+            if pattern.match(path):
+                return admits
+        return None
+
+    def _is_under_refused(self, path: str) -> bool:
+        """Return True when a folder above ``path`` is taken out, so that it is never entered."""
+        if all(admits for admits, _ in self._patterns):
+            return False
+        cut = path.find("/")
+        while cut != -1:
+            if self._verdict(path[:cut] + "/") is False:
+                return True
+            cut = path.find("/", cut + 1)
+        return False
+
+
+@lru_cache(maxsize=512)
+def _compiled(glob: str, ignore_case: bool) -> re.Pattern[str]:
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    return re.compile(_anchored_regex(glob), flags)
+
+
+def _anchored_regex(glob: str) -> str:
+    """Return the regular expression of a whole pattern, with the rules for slashes at its ends."""
+    is_folder = glob.endswith("/") and not glob.endswith("\\/")
+    body = glob[:-1] if is_folder else glob
+    is_tied = "/" in body
+    body = body.removeprefix("/")
+    body = body.removeprefix("./")
+    if not is_tied and body != "**":
+        body = f"**/{body}"
+    if body.endswith("/**"):
+        body += "/*"
+    return glob_to_regex(body) + ("/" if is_folder else "/?") + r"\Z"
+
+
+def glob_to_regex(glob: str) -> str:
+    """Return the regular expression of a pattern, not anchored.
+
+    Raises:
+        PatternError: A class or a brace is not closed.
+    """
+    return _Translator(glob).translate()
+
+
+class _Translator:
+    """Reads one glob from left to right."""
+
+    def __init__(self, glob: str) -> None:
+        self._glob = glob
+        self._at = 0
+        self._depth = 0
+
+    def translate(self) -> str:
+        out: list[str] = []
+        while self._at < len(self._glob):
+            out.append(self._next())
+        if self._depth:
+            self._fail("'{' is not closed", "close it with '}', or write '[{]'")
+        return "".join(out)
+
+    def _next(self) -> str:
+        character = self._glob[self._at]
+        self._at += 1
+        match character:
+            case "*":
+                return self._stars()
+            case "?":
+                return "[^/]"
+            case "[":
+                return self._class()
+            case "{":
+                self._depth += 1
+                return "(?:"
+            case "}" | "," if self._depth:
+                return self._alternate(character)
+            case "\\":
+                return self._escaped()
+            case _:
+                return re.escape(character)
+
+    def _alternate(self, character: str) -> str:
+        if character == ",":
+            return "|"
+        self._depth -= 1
+        return ")"
+
+    def _escaped(self) -> str:
+        if self._at >= len(self._glob):
+            self._fail("a backslash stands at the end", "write '\\\\' for a backslash")
+        self._at += 1
+        return re.escape(self._glob[self._at - 1])
+
+    def _stars(self) -> str:
+        start = self._at - 1
+        while self._glob[self._at : self._at + 1] == "*":
+            self._at += 1
+        if self._at - start == 1:
+            return "[^/]*"
+        opens = start == 0 or self._glob[start - 1] in "/{,"
+        if opens and self._glob[self._at : self._at + 1] == "/":
+            self._at += 1
+            return "(?:[^/]*/)*"
+        if opens and self._at == len(self._glob):
+            return ".*"
+        return "[^/]*"
+
+    def _class(self) -> str:
+        start = self._at
+        end = start + 1 if self._glob[start : start + 1] in ("!", "^") else start
+        end = self._glob.find("]", end + 1)
+        if end == -1:
+            self._fail("'[' is not closed", "close it with ']', or write '[[]'")
+        self._at = end + 1
+        body = self._glob[start:end]
+        negation = ""
+        if body[0] in "!^":
+            negation, body = "^/", body[1:]
+        body = "".join(f"\\{c}" if c in "\\[]^&~|" else c for c in body)
+        try:
+            re.compile(f"[{body}]")
+        except re.error:
+            self._fail(f"the class [{body}] has a range that runs backwards", "swap its ends")
+        return f"[{negation}{body}]" if negation else f"(?!/)[{body}]"
+
+    def _fail(self, what: str, hint: str) -> None:
+        message = f"glob {self._glob!r}: {what}"
+        raise PatternError(message, hint=hint)
+
+
+def anchor_globs(globs: Iterable[str], folder: str, root: Path) -> tuple[str, ...]:
+    """Return ``globs``, given for ``folder``, as globs for the root.
+
+    A pattern with a slash is tied to ``folder`` (relative to the root, empty for the root itself).
+    Agents also write such patterns from the root or as absolute paths: both are understood.
+    """
+    anchored: list[str] = []
+    prefix = f"/{escape_glob(folder)}" if folder else ""
+    for glob in globs:
+        sign, body = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
+        absolute = _below(body, root)
+        if absolute is not None:
+            anchored.append(f"{sign}/{absolute}")
+        elif not folder or "/" not in body.rstrip("/"):
+            anchored.append(glob)
+        else:
+            if body.startswith((f"{folder}/", f"{escape_glob(folder)}/")):
+                anchored.append(f"{sign}/{body}")
+            anchored.append(f"{sign}{prefix}/{body.removeprefix('/').removeprefix('./')}")
+    return tuple(anchored)
+
+
+def _below(glob: str, root: Path) -> str | None:
+    """Return what follows the root in an absolute glob, None when it is not under the root."""
+    for spelled in (str(root), escape_glob(str(root))):
+        if spelled != "/" and glob.startswith(f"{spelled}/"):
+            return glob[len(spelled) + 1 :]
+    return None
