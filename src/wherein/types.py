@@ -181,7 +181,9 @@ class Parsed:
     comments: tuple[tuple[int, int], ...]
     """Byte ranges of comments and documentation strings, in order, not overlapping."""
     cuts: tuple[int, ...]
-    """Byte offsets where the chunker may cut, in order, best first decided by `chunk`."""
+    """Byte offsets where the chunker may cut, in order."""
+    cut_depths: tuple[int, ...]
+    """Depth of each cut in the syntax: the chunker prefers the shallow ones."""
     is_partial: bool = False
     """True when the parse had errors or hit a limit."""
 

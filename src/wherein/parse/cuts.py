@@ -1,0 +1,66 @@
+"""Where a file may be cut, with the depth of each place in the syntax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from wherein.parse.spans import Source, Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+__all__ = ["find_cuts"]
+
+_LARGE_BYTES = 400
+"""Nodes up to this size are not looked into: no chunk is so small that it needs their cuts, and
+looking into all of them would cost as much as the parse."""
+
+_MAX_DEPTH = 100
+"""Bounds the work of splitting 100,000 nested braces; people do not nest this deep."""
+
+_MAX_CUTS = 200_000
+"""Bounds a file that is one list of a million items; the rest is cut by lines."""
+
+
+def find_cuts(source: Source, root: Node, heads: Sequence[Span]) -> list[tuple[int, int]]:
+    """Return ``(offset, depth)`` in order, offsets at line starts wherever a line starts with it.
+
+    A node in the middle of a line is a cut only when it is large, as in minified code. No cut
+    stands between a definition and the comments and decorators above it.
+    """
+    text = source.text
+    depths: dict[int, int] = {}
+    pending: list[tuple[Node, int]] = [(root, 0)]
+    while pending and len(depths) < _MAX_CUTS:
+        node, depth = pending.pop()
+        for child in node.children:
+            start, end = child.start_byte, child.end_byte
+            line_start = source.line_start(start)
+            is_at_line_start = not text[line_start:start].strip()
+            is_large = end - start > _LARGE_BYTES
+            if is_at_line_start or is_large:
+                place = line_start if is_at_line_start else start
+                if depths.get(place, 1 << 30) > depth:
+                    depths[place] = depth
+            if is_large and depth < _MAX_DEPTH:
+                pending.append((child, depth + 1))
+    for head in heads:
+        _join_leading(source, head, depths)
+    depths.pop(0, None)
+    return sorted(depths.items())
+
+
+def _join_leading(source: Source, head: Span, depths: dict[int, int]) -> None:
+    """Move the cut before the definition up to the first line of its comments."""
+    start, place = source.line_start(head[0]), source.line_start(head[1])
+    if start == place:
+        return
+    found: int | None = None
+    while place > start:
+        depth = depths.pop(place, None)
+        if depth is not None:
+            found = depth if found is None else min(found, depth)
+        place = source.line_start(place - 1)
+    if found is not None:
+        depths[start] = min(found, depths.get(start, found))

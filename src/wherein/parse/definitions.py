@@ -1,0 +1,268 @@
+"""Which symbols a file defines: names, kinds, what encloses them, and their heads."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from wherein.parse.spans import MAX_NAME_BYTES, Source, Span
+from wherein.types import Definition
+
+__all__ = ["CONTAINER_KINDS", "DEFINITION_KINDS", "find_definitions"]
+
+DEFINITION_KINDS = (
+    "class",
+    "struct",
+    "interface",
+    "trait",
+    "enum",
+    "union",
+    "object",
+    "extension",
+    "module",
+    "namespace",
+    "package",
+    "contract",
+    "service",
+    "message",
+    "resource",
+    "table",
+    "view",
+    "constructor",
+    "method",
+    "function",
+    "macro",
+    "event",
+    "modifier",
+    "type",
+    "constant",
+    "field",
+    "variable",
+    "target",
+    "selector",
+    "section",
+    "key",
+    "declaration",
+)
+"""Kinds of definitions. Where two patterns mark the same range, the earlier kind wins.
+
+``declaration`` is a prototype or forward declaration: the symbol is defined elsewhere.
+"""
+
+CONTAINER_KINDS = frozenset(
+    ("class", "struct", "interface", "trait", "enum", "union", "object", "extension", "contract")
+)
+"""Kinds whose functions are methods."""
+
+    "scope": len(DEFINITION_KINDS)
+}
+_MAX_SIGNATURE_CHARS = 200
+_HEAD_BYTES = 600
+_MAX_ENCLOSING = 32
+_MAX_DEFINITIONS = 50_000
+"""Bound generated files and nonsense nested 100,000 deep."""
+_FILE_WIDE = frozenset({("perl", "package"), ("csharp", "namespace"), ("php", "namespace")})
+"""Statements that name all that follows them, up to the next of their kind."""
+
+_OWNER_SEPARATOR = re.compile(r"::|[.:]|->|#")
+_TYPE_ARGUMENTS = re.compile(r"<[^<>]*>")
+_WORDS = re.compile(rb"[\w\s@]*")
+_ONE_BREAK = re.compile(rb"[^\S\n]*\n?[^\S\n]*")
+_HEAD_END = re.compile(rb"[(){}\[\]\n;]|\bdo\b|:(?=\s*\n)")
+_SPACES = re.compile(r"\s+")
+_MARKERS = re.compile(r"(?:@[\w.:]+(?:\([^()]*\))?\s*|\[[^\[\]]*\]\s+|#\[[^\[\]]*\]\s*)+")
+_OPEN = frozenset(b"([")
+_CLOSE = frozenset(b")]")
+
+
+@dataclass(slots=True)
+class _Found:
+    """One definition under construction."""
+
+    start: int
+    end: int
+    kind: str
+    names: list[Span] = field(default_factory=list[Span])
+    owners: list[Span] = field(default_factory=list[Span])
+    qualified: set[Span] = field(default_factory=set[Span])
+    """Names of the whole file that are written with their owners."""
+    start_of_leading: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What encloses the definitions up to ``end``."""
+
+    end: int
+    path: tuple[str, ...]
+    kind: str
+
+
+_FILE = _Around(0, (), "")
+
+
+def find_definitions(
+    source: Source, language: str, spans: dict[str, list[Span]], leading: Sequence[Span]
+) -> tuple[tuple[Definition, ...], list[Span]]:
+    """Return the definitions by position, and each one's comments' start with its own start."""
+    leading_ends = [end for _, end in leading]
+    definitions: list[Definition] = []
+    heads: list[Span] = []
+    around: list[_Around] = []
+    for item in _name(_ranges(spans), spans):
+        while around and around[-1].end <= item.start:
+            around.pop()
+        outer = around[-1] if around else _FILE
+        if item.kind == "function" and (outer.kind in CONTAINER_KINDS or item.owners):
+            item.kind = "method"
+        item.start_of_leading = _with_leading(source, item.start, leading, leading_ends)
+        if item.start_of_leading < item.start:
+            heads.append((item.start_of_leading, item.start))
+        enclosing = outer.path + tuple(source.slice(owner) for owner in item.owners)
+        path = enclosing
+        for span in item.names:
+            owners, name = _split_name(source, span, span in item.qualified)
+            if not name:
+                continue
+            if path is enclosing:
+                path = (*enclosing, *owners, name)
+            if item.kind != "scope":
+                definitions.append(_definition(source, item, span, (*enclosing, *owners), name))
+        if len(outer.path) < len(path) <= _MAX_ENCLOSING:
+            _enter(around, source, language, item, path)
+    definitions.sort(key=lambda d: (d.start_byte, -d.end_byte, d.name_line, d.name))
+    return tuple(definitions[:_MAX_DEFINITIONS]), heads
+
+
+def _enter(
+    around: list[_Around], source: Source, language: str, item: _Found, path: tuple[str, ...]
+) -> None:
+    """Put ``item`` round what follows inside it."""
+    end = item.end
+    if (language, item.kind) in _FILE_WIDE and source.text[:end].rstrip()[-1:] != b"}":
+        if around:
+            path = path[len(around[-1].path) :]
+            around.clear()
+        end = len(source.text)
+    around.append(_Around(end, path, "class" if item.kind == "scope" else item.kind))
+
+
+def _ranges(spans: dict[str, list[Span]]) -> list[_Found]:
+    """Return the definitions and scopes by position, each range once."""
+    kinds: dict[Span, str] = dict.fromkeys(spans.get("scope", ()), "scope")
+    for kind in reversed(DEFINITION_KINDS):
+        kinds.update(dict.fromkeys(spans.get(f"d.{kind}", ()), kind))
+    order = sorted(kinds, key=lambda span: (span[0], -span[1]))
+    return [_Found(start, end, kinds[start, end]) for start, end in order]
+
+
+def _name(found: list[_Found], spans: dict[str, list[Span]]) -> list[_Found]:
+    """Give each name and owner to the innermost definition round it."""
+    qualified = set(spans.get("qualified", ()))
+    owners = set(spans.get("owner", ()))
+    names = sorted({*spans.get("name", ()), *qualified, *owners})
+    around: list[_Found] = []
+    position = 0
+    for name in names:
+        while position < len(found) and found[position].start <= name[0]:
+            while around and around[-1].end <= found[position].start:
+                around.pop()
+            around.append(found[position])
+            position += 1
+        while around and around[-1].end < name[1]:
+            around.pop()
+        if not around or name[1] - name[0] > MAX_NAME_BYTES:
+            continue
+        if name in owners:
+            around[-1].owners.append(name)
+        else:
+            around[-1].names.append(name)
+    for item in found:
+        item.qualified = qualified
+    return found
+
+
+def _split_name(source: Source, span: Span, is_qualified: bool) -> tuple[tuple[str, ...], str]:
+    """Return the owners written before the name, and the name."""
+    text = source.slice(span).strip("\"'`")
+    if not is_qualified:
+        return (), _SPACES.sub(" ", text)
+    while (bare := _TYPE_ARGUMENTS.sub("", text)) != text and "operator" not in text:
+        text = bare
+    parts = [part.strip() for part in _OWNER_SEPARATOR.split(text)]
+    return tuple(part for part in parts[:-1] if part), parts[-1]
+
+
+def _with_leading(source: Source, start: int, leading: Sequence[Span], ends: Sequence[int]) -> int:
+    """Return where the definition begins with its modifiers, decorators and comments."""
+    text = source.text
+    start = _line_head(source, start)
+    index = bisect_right(ends, start) - 1
+    while index >= 0:
+        first, last = leading[index]
+        if not _ONE_BREAK.fullmatch(text, last, start):
+            break
+        head = _line_head(source, first)
+        if text[source.line_start(head) : head].strip():
+            break
+        start = head
+        index -= 1
+        while index >= 0 and leading[index][1] > start:
+            index -= 1
+    return start
+
+
+def _line_head(source: Source, start: int) -> int:
+    """Return the first word of the line when only words (``export default``) stand before."""
+    line_start = source.line_start(start)
+    prefix = source.text[line_start:start]
+    if len(prefix) <= MAX_NAME_BYTES and _WORDS.fullmatch(prefix):
+        return start - len(prefix.lstrip())
+    return start
+
+
+def _definition(
+    source: Source, item: _Found, span: Span, enclosing: tuple[str, ...], name: str
+) -> Definition:
+    is_method = item.kind == "function" and span in item.qualified and len(enclosing) > 0
+    return Definition(
+        name=name,
+        kind="method" if is_method else item.kind,
+        enclosing=enclosing,
+        start_byte=item.start_of_leading,
+        end_byte=item.end,
+        start_line=source.line_of(item.start_of_leading),
+        end_line=source.last_line_of(item.start, item.end),
+        name_line=source.line_of(span[0]),
+        signature=_signature(source, item, span),
+    )
+
+
+def _signature(source: Source, item: _Found, name: Span) -> str:
+    """Return the head on one line: up to the body, or the end of the line once brackets close."""
+    text = source.text
+    start = _line_head(source, item.start)
+    limit = min(item.end, max(start, name[1]) + _HEAD_BYTES)
+    if name[1] - start > _HEAD_BYTES:
+        start = source.line_start(name[0])
+    end = _head_end(text, name[1], limit)
+    head = _SPACES.sub(" ", text[start:end].decode("utf-8", "replace")).strip()
+    marked = _MARKERS.match(head)
+    if marked is not None and marked.end() < len(head):
+        head = head[marked.end() :]
+    return head.rstrip(" :{;")[:_MAX_SIGNATURE_CHARS]
+
+
+def _head_end(text: bytes, start: int, limit: int) -> int:
+    depth = 0
+    for match in _HEAD_END.finditer(text, start, limit):
+        sign = text[match.start()]
+        if sign in _OPEN:
+            depth += 1
+        elif sign in _CLOSE:
+            depth = max(0, depth - 1)
+        elif depth == 0:
+            return match.start()
+    return limit

@@ -1,0 +1,148 @@
+"""What a file defines, uses and imports, and where it may be cut: one parse and one query pass.
+
+A query marks what it finds by capture name:
+
+- ``@d.<kind>`` a definition of one of `DEFINITION_KINDS`; ``@name`` inside it is its name
+  (two names make two definitions), ``@qualified`` a name written with its owners
+  (``Foo::bar``), ``@owner`` a receiver (Go's ``func (t *T)``). A name belongs to the innermost
+  definition round it, so no pairing by match is needed, and the pass can use the cheaper flat
+  captures.
+- ``@scope`` a range that encloses others under its ``@name`` without defining it (Rust's impl).
+- ``@r.<kind>`` the name of a reference of one of `REFERENCE_KINDS`.
+- ``@comment``, ``@doc`` comments and documentation strings; ``@leading`` what stands before a
+  definition and belongs to it (decorators, attributes).
+- ``@import`` a whole import statement, read by `parse.imports`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wherein.parse import grammars
+from wherein.parse.cuts import find_cuts
+from wherein.parse.definitions import DEFINITION_KINDS, find_definitions
+from wherein.parse.imports import find_imports
+from wherein.parse.outline import OUTLINES
+from wherein.parse.references import REFERENCE_KINDS, find_references
+from wherein.parse.script import blank_markup
+from wherein.parse.spans import Source, Span
+from wherein.types import Parsed
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+__all__ = ["DEFINITION_KINDS", "PARSE_VERSION", "REFERENCE_KINDS", "can_parse", "parse"]
+
+PARSE_VERSION = 1
+"""Part of the recipe: raise it when any definition, reference, import or cut can change."""
+
+_EMPTY = Parsed((), (), (), (), (), ())
+
+_MATCH_LIMIT = 4096
+"""Matches under way at once; without a bound, broken input can make a query quadratic."""
+
+_GUARDED_BYTES = 64_000
+"""From here on the parse is watched. Watching costs 40 % (the text is handed over in pieces), an
+unwatched parse of a smaller file ends soon enough whatever it holds."""
+
+_STEPS_PER_BYTE = 0.2
+"""Progress calls a watched parse may make; sound code makes 0.003 to 0.01 a byte."""
+
+
+def can_parse(language: str | None) -> bool:
+    """Return whether `parse` knows the language; other text is cut by lines."""
+    return language is not None and (
+        language in OUTLINES
+        or language in grammars.EMBEDDED
+        or language in grammars.query_languages()
+    )
+
+
+def parse(text: bytes, language: str | None) -> Parsed:
+    """Return what the grammar says of one file.
+
+    Args:
+        text: The file as UTF-8. Any bytes do; those that are not UTF-8 are shown replaced.
+        language: Grammar name. One without a query gives an empty answer.
+
+    Returns:
+        Definitions by position, references and imports by line, comments and cuts by offset.
+        The same input always gives the same answer: limits count steps, not seconds.
+    """
+    if language is None or not can_parse(language):
+        return _EMPTY
+    if language in OUTLINES:
+        return OUTLINES[language](text)
+    name = grammars.EMBEDDED.get(language, language)
+    code = blank_markup(text) if language in grammars.EMBEDDED else text
+    tree = _tree(code, name)
+    if tree is None:
+        return Parsed((), (), (), (), (), (), is_partial=True)
+    return _tags(Source(code), name, tree.root_node)
+
+
+def _tags(source: Source, language: str, root: Node) -> Parsed:
+    spans, is_cut_off = _captures(language, root)
+    comments = _join(spans.pop("comment", []) + spans.pop("doc", []))
+    leading = sorted({*comments, *spans.pop("leading", [])})
+    imports = spans.pop("import", [])
+    definitions, heads = find_definitions(source, language, spans, leading)
+    references, called_imports = find_references(source, language, spans)
+    cuts = find_cuts(source, root, heads)
+    return Parsed(
+        definitions=definitions,
+        references=references,
+        imports=find_imports(source, language, imports + called_imports),
+        comments=tuple(comments),
+        cuts=tuple(offset for offset, _ in cuts),
+        cut_depths=tuple(depth for _, depth in cuts),
+        is_partial=is_cut_off or root.has_error,
+    )
+
+
+def _captures(language: str, root: Node) -> tuple[dict[str, list[Span]], bool]:
+    """Return the sorted spans of every capture, and whether the match limit cut some off."""
+    from tree_sitter import QueryCursor
+
+    cursor = QueryCursor(grammars.query(language), match_limit=_MATCH_LIMIT)
+    captured = cursor.captures(root)
+    spans = {
+        name: sorted([(node.start_byte, node.end_byte) for node in nodes])
+        for name, nodes in captured.items()
+    }
+    return spans, cursor.did_exceed_match_limit
+
+
+def _tree(text: bytes, language: str) -> Tree | None:
+    """Return the syntax tree, or None when the parse took far more steps than sound code does."""
+    parser = grammars.parser(language)
+    if len(text) < _GUARDED_BYTES:
+        return parser.parse(text)
+    steps_left = int(len(text) * _STEPS_PER_BYTE)
+    view = memoryview(text)
+
+    def read(offset: int, _point: object) -> memoryview:
+        return view[offset : offset + _GUARDED_BYTES]
+
+    def is_over(_offset: int, _has_error: bool) -> bool:
+        nonlocal steps_left
+        steps_left -= 1
+        return steps_left < 0
+
+    try:
+        return parser.parse(read, progress_callback=is_over)
+    except ValueError:  # "Parsing failed": the callback ended it
+        parser.reset()
+        return None
+
+
+def _join(spans: list[Span]) -> list[Span]:
+    """Return the spans in order without overlap."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            if end > joined[-1][1]:
+                joined[-1] = (joined[-1][0], end)
+        elif end > start:
+            joined.append((start, end))
+    return joined
