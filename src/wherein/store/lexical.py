@@ -1,66 +1,115 @@
-"""How well a term matches each chunk: BM25F over our own postings, exact and over all chunks.
+"""How well a query's terms match every chunk: exact BM25F over all postings.
 
-BM25F after Robertson, Zaragoza and Taylor, "Simple BM25 Extension to Multiple Weighted Fields"
-(CIKM 2004), with a length norm for each field (Zaragoza et al., TREC 13): a term's weighted
-frequency in a chunk is ``sum over fields of w * tf / (1 - b + b * length / average)``, its score
-``idf * x / (k1 + x)``, ``idf = ln(1 + (N - df + .5) / (df + .5))`` (Lucene's, never negative).
+All chunks are scored, not the best few: a file's evidence is the sum over its chunks. The work is
+in proportion to the postings read, save one pass over a score for each chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BM25F", "FIELD_WEIGHTS", "Bm25f", "FieldWeight", "Postings"]
+from wherein.store.formula import BM25F, Bm25f
+from wherein.store.tree_index import Postings, TreeIndex
+
+__all__ = ["LexicalScores", "TermMatch", "inverse_frequency", "score_chunks", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
-class FieldWeight:
-    """How much a field counts, and how much its length takes away (``b``)."""
+class TermMatch:
+    """One query term with where it stands."""
 
+    term: str
     weight: float
-    b: float
-
-
-FIELD_WEIGHTS: Mapping[str, FieldWeight] = {
-    "body": FieldWeight(0.5, 0.75),
-    "signature": FieldWeight(0.5, 0.5),
-    "documentation": FieldWeight(0.6, 0.4),
-    "names": FieldWeight(2.0, 0.3),
-    "enclosing": FieldWeight(1.5, 0.3),
-    "path": FieldWeight(1.5, 0.5),
-}
-"""Set by hand from a sweep over the public peer set (reference ranking, 2026-11): body must weigh
-less than the rest, path must be there, the others are flat."""
+    """What the query gives the term, 1 for an ordinary word."""
+    idf: float
+    """Inverse document frequency, not weighted; 0 when no live chunk has the term."""
+    document_frequency: int
+    postings: Postings
 
 
 @dataclass(frozen=True, slots=True)
-class Bm25f:
-    """The parameters of the formula."""
+class LexicalScores:
+    """BM25F of every chunk, with the terms that made it."""
 
-    k1: float = 2.0
-    fields: Mapping[str, FieldWeight] = field(default_factory=lambda: dict(FIELD_WEIGHTS))
+    chunks: NDArray[np.float32]
+    """Shape ``(n_chunks,)``; 0 where no term stands and for dead chunks."""
+    terms: tuple[TermMatch, ...]
+    postings_read: int
 
 
-BM25F = Bm25f()
+def inverse_frequency(n_chunks: int, document_frequency: int) -> float:
+    """Return ``ln(1 + (N - df + .5) / (df + .5))``, Lucene's form, never negative."""
+    return float(np.log1p((n_chunks - document_frequency + 0.5) / (document_frequency + 0.5)))
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """One term's postings over the live chunks, sorted by chunk ordinal within each segment."""
+def score_chunks(
+    index: TreeIndex, terms: Sequence[tuple[str, float]], formula: Bm25f = BM25F
+) -> LexicalScores:
+    """Return the BM25F score of every live chunk for weighted terms.
 
-    chunks: NDArray[np.uint32]
-    """Shape ``(n,)``: chunk ordinals, no repeats."""
-    body: NDArray[np.uint8]
-    """Shape ``(n,)``: term frequency in the body."""
-    rare_places: NDArray[np.int64]
-    """Shape ``(m,)``: places in ``chunks`` whose chunk has the term in another field as well."""
-    rare_counts: NDArray[np.uint8]
-    """Shape ``(m, 4)``: frequency in signature, documentation, names, enclosing."""
-    files: NDArray[np.uint32]
-    """Shape ``(k,)``: ordinals of the live files whose path has the term."""
-    path_counts: NDArray[np.uint8]
-    """Shape ``(k,)``: frequency in the path."""
+    Args:
+        index: The tree's index.
+        terms: Each term once, with its weight; the order is the order of summation.
+        formula: Parameters; the usual ones use norms that the index keeps.
+
+    Returns:
+        Scores and the matches of each term, in the order given.
+    """
+    chunk_norms, path_norms = index.norms if formula is BM25F else index.norms_for(formula)
+    scores = np.zeros(index.n_chunks, np.float32)
+    matches: list[TermMatch] = []
+    postings_read = 0
+    for term, weight in terms:
+        postings = index.postings(term)
+        chunks, frequencies = _weighted_frequencies(index, postings, chunk_norms, path_norms)
+        idf = inverse_frequency(index.n_live_chunks, len(chunks)) if len(chunks) else 0.0
+        scores[chunks] += np.float32(weight * idf) * (
+            frequencies / (np.float32(formula.k1) + frequencies)
+        )
+        matches.append(TermMatch(term, weight, idf, len(chunks), postings))
+        postings_read += len(postings.chunks) + len(postings.files)
+    return LexicalScores(scores, tuple(matches), postings_read)
+
+
+def _weighted_frequencies(
+    index: TreeIndex,
+    postings: Postings,
+    chunk_norms: NDArray[np.float32],
+    path_norms: NDArray[np.float32],
+) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
+    """Return the chunks that have a term in any field, and its weighted, normed frequency there."""
+    chunks = postings.chunks
+    frequencies = postings.body * chunk_norms[0][chunks]
+    if len(postings.rare_places):
+        rare_chunks = chunks[postings.rare_places]
+        # Field by field, in order: a fixed order of float32 sums.
+        for column in range(postings.rare_counts.shape[1]):
+            frequencies[postings.rare_places] += (
+                postings.rare_counts[:, column] * chunk_norms[column + 1][rare_chunks]
+            )
+    if not len(postings.files):
+        return chunks, frequencies
+    everywhere = np.zeros(index.n_chunks, np.float32)
+    everywhere[chunks] = frequencies
+    in_path, sizes = spread(index, postings.files)
+    everywhere[in_path] += np.repeat(postings.path_counts * path_norms[postings.files], sizes)
+    touched = np.flatnonzero(everywhere)
+    return touched, everywhere[touched]
+
+
+def spread(
+    index: TreeIndex, files: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ordinals of all chunks of ``files``, file by file, and how many each file has."""
+    starts = index.chunk_offsets[files]
+    sizes = index.chunk_counts[files]
+    if not len(sizes):
+        return np.zeros(0, np.int64), sizes
+    first_rows = np.cumsum(sizes) - sizes
+    return np.arange(int(sizes.sum()), dtype=np.int64) + np.repeat(
+        starts - first_rows, sizes
+    ), sizes

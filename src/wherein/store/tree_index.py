@@ -18,12 +18,30 @@ from numpy.typing import NDArray
 
 from wherein.errors import CorruptIndexError
 from wherein.store import vectors
-from wherein.store.lexical import BM25F, Bm25f, Postings
+from wherein.store.formula import BM25F, Bm25f
 from wherein.store.segment import Segment
 from wherein.tokens import term_id
 from wherein.types import FIELDS, Chunk, Definition, FileFlag, FileKind
 
-__all__ = ["FoundDefinition", "IndexedFile", "TreeIndex"]
+__all__ = ["FoundDefinition", "IndexedFile", "Postings", "TreeIndex"]
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """One term's postings over the live chunks, sorted by chunk ordinal within each segment."""
+
+    chunks: NDArray[np.uint32]
+    """Shape ``(n,)``: chunk ordinals, no repeats."""
+    body: NDArray[np.uint8]
+    """Shape ``(n,)``: term frequency in the body."""
+    rare_places: NDArray[np.int64]
+    """Shape ``(m,)``: places in ``chunks`` whose chunk has the term in another field as well."""
+    rare_counts: NDArray[np.uint8]
+    """Shape ``(m, 4)``: frequency in signature, documentation, names, enclosing."""
+    files: NDArray[np.uint32]
+    """Shape ``(k,)``: ordinals of the live files whose path has the term."""
+    path_counts: NDArray[np.uint8]
+    """Shape ``(k,)``: frequency in the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +173,15 @@ class TreeIndex:
 
     @cached_property
     def norms(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Weight over length norm: ``(n_chunks, 5)`` by field, and ``(n_files,)`` for the path."""
+        """Weight over length norm: ``(5, n_chunks)`` by field, and ``(n_files,)`` for the path."""
         return self.norms_for(BM25F)
 
     def norms_for(self, formula: Bm25f) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return ``w / (1 - b + b * length / average)`` for each field and for the path."""
         averages = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
-        chunk_norms = np.empty((self.n_chunks, len(FIELDS)), np.float32)
+        chunk_norms = np.empty((len(FIELDS), self.n_chunks), np.float32)
         for column, name in enumerate(FIELDS):
-            chunk_norms[:, column] = _norm(
+            chunk_norms[column] = _norm(
                 formula, name, self.field_lengths[:, column], averages[column]
             )
         path_norms = _norm(formula, "path", self.path_lengths, averages[-1])
@@ -387,7 +405,8 @@ class TreeIndex:
             chunk_starts = segment.arrays.array("chunk_bytes")[:, 0].astype(np.int64)
             owners = self.file_of_chunk[start:end].astype(np.int64) - self._first_files[number]
             keys: NDArray[np.int64] = (owners << 32) + chunk_starts
-            places = np.searchsorted(keys, (files << 32) + starts, "right")
+            wanted_keys: NDArray[np.int64] = (files << 32) + starts
+            places = np.searchsorted(keys, wanted_keys, "right")
             chosen[start + places[places > 0] - 1] = True
         return chosen
 

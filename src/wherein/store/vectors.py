@@ -53,6 +53,8 @@ def similarities(
 
 def best_rows(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     """Return the places of the ``k`` highest scores, best first, equal ones by place."""
+    if k <= 0:
+        return np.zeros(0, np.int64)
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         places = np.flatnonzero(scores >= threshold)

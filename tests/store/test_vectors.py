@@ -1,0 +1,47 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wherein.store.vectors import best_rows, quantize, similarities
+
+
+def _unit_rows(n: int, dim: int, seed: int) -> np.ndarray:
+    rows = np.random.default_rng(seed).normal(size=(n, dim)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_int8_cosines_are_near_the_float_ones() -> None:
+    rows = _unit_rows(500, 256, 1)
+    query = _unit_rows(1, 256, 2)[0]
+    stored, scales = quantize(rows)
+    assert np.allclose(np.linalg.norm(stored * scales[:, None], axis=1), 1, atol=1e-5)
+    assert np.abs(similarities(query, stored, scales) - rows @ query).max() < 0.01
+
+
+def test_the_int8_products_are_exact() -> None:
+    rows, scales = quantize(_unit_rows(300, 64, 3))
+    query, query_scale = quantize(_unit_rows(1, 64, 4))
+    exact = rows.astype(np.int64) @ query[0].astype(np.int64)
+    found = similarities(query[0] * query_scale[0], rows, scales)
+    expected = exact.astype(np.float32) * scales * query_scale[0]
+    assert np.array_equal(found, expected)
+
+
+def test_zero_and_strange_rows_give_zero_and_never_nan() -> None:
+    rows = np.array([[0, 0], [np.nan, 1], [np.inf, 0], [0, -1]], np.float32)
+    stored, scales = quantize(rows)
+    for query in ([0.0, 1.0], [0.0, 0.0], [np.nan, 0.0]):
+        found = similarities(np.array(query, np.float32), stored, scales)
+        assert np.isfinite(found).all()
+        assert found[:3].tolist() == [0, 0, 0]
+    assert similarities(np.ones(2, np.float32), stored[:0], scales[:0]).shape == (0,)
+
+
+@given(
+    scores=st.lists(st.integers(0, 5), max_size=40),
+    k=st.integers(0, 50),
+)
+@settings(derandomize=True, max_examples=100, deadline=None)
+def test_the_best_rows_come_best_first_and_equal_ones_by_place(scores: list[int], k: int) -> None:
+    found = best_rows(np.array(scores, np.float32), k).tolist()
+    assert found == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
