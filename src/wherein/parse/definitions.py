@@ -56,8 +56,6 @@ CONTAINER_KINDS = frozenset(
 )
 """Kinds whose functions are methods."""
 
-    "scope": len(DEFINITION_KINDS)
-}
 _MAX_SIGNATURE_CHARS = 200
 _HEAD_BYTES = 600
 _MAX_ENCLOSING = 32

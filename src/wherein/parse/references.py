@@ -27,7 +27,11 @@ _IMPORT_CALLS: dict[str, frozenset[str]] = {
 }
 _IMPORT_BYTES = 200
 _PLAIN_TYPES = frozenset(
-    ["any", "bool", "boolean", "byte", "char", "double", "error", "float", "int", "int8", "int16", "int32", "int64", "long", "never", "none", "null", "number", "object", "rune", "short", "size_t", "str", "string", "u8", "u16", "u32", "u64", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr", "unknown", "usize", "void", "None", "i8", "i16", "i32", "i64", "f32", "f64", "isize", "String", "Int", "Bool"]
+    (  # noqa: SIM905 - a list would take a page
+        "any bool boolean byte char double error float int int8 int16 int32 int64 long never none "
+        "null number object rune short size_t str string u8 u16 u32 u64 uint uint8 uint16 uint32 "
+        "uint64 uintptr unknown usize void None i8 i16 i32 i64 f32 f64 isize String Int Bool"
+    ).split()
 )
 """Types that every file uses; a reference to one says nothing."""
 
