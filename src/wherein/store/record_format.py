@@ -1,0 +1,188 @@
+"""Records to bytes and back: columns in msgpack, arrays as they lie in memory.
+
+A record is kept in two parts. The core is what a segment is made from; references, which only the
+call graph reads, are apart and compressed, so that building a segment decodes nothing it does not
+need.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from wherein.types import FIELDS, Chunk, ChunkTerms, Definition, Import, Record, Reference
+
+__all__ = [
+    "RECORD_VERSION",
+    "decode_record",
+    "decode_references",
+    "encode_record",
+    "encode_references",
+]
+
+RECORD_VERSION = 1
+"""1: first form (2026-11). Part of the recipe, so records of another form are never read."""
+
+_REST = len(FIELDS) - 1
+
+
+class _Core(msgspec.Struct, frozen=True, array_like=True):
+    blob_id: str
+    language: str | None
+    n_bytes: int
+    n_lines: int
+    encoding: str
+    is_generated: bool
+    skip_reason: str
+    chunks: list[list[Any]]
+    """One list for each field of `Chunk`."""
+    definitions: list[list[Any]]
+    imports: list[list[Any]]
+    offsets: bytes
+    term_ids: bytes
+    body: bytes
+    """Counts in the body, one byte for each row."""
+    has_rest: bytes
+    """One bit for each row: does any other field count it? A quarter do."""
+    rest: bytes
+    """Counts in the other fields, for those rows."""
+    lengths: bytes
+    dim: int
+    vectors: bytes
+    scales: bytes
+
+
+_core_decoder = msgspec.msgpack.Decoder(_Core)
+_references_decoder = msgspec.msgpack.Decoder(list[list[Any]])
+_encoder = msgspec.msgpack.Encoder()
+
+_CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
+_DEFINITION_FIELDS = tuple(Definition.__dataclass_fields__)
+_REFERENCE_FIELDS = tuple(Reference.__dataclass_fields__)
+_IMPORT_FIELDS = tuple(Import.__dataclass_fields__)
+
+
+def _columns(rows: Sequence[object], names: Sequence[str]) -> list[list[Any]]:
+    return [[getattr(row, name) for row in rows] for name in names]
+
+
+def encode_record(record: Record) -> bytes:
+    """Return the core of a record as bytes: all but its references."""
+    counts = record.terms.counts
+    rest = counts[:, 1:]
+    has_rest = rest.any(axis=1)
+    core = _Core(
+        blob_id=record.blob_id,
+        language=record.language,
+        n_bytes=record.n_bytes,
+        n_lines=record.n_lines,
+        encoding=record.encoding,
+        is_generated=record.is_generated,
+        skip_reason=record.skip_reason,
+        chunks=_columns(record.chunks, _CHUNK_FIELDS),
+        definitions=_columns(record.definitions, _DEFINITION_FIELDS),
+        imports=_columns(record.imports, _IMPORT_FIELDS),
+        offsets=record.terms.offsets.astype("<i4", copy=False).tobytes(),
+        term_ids=record.terms.term_ids.astype("<u8", copy=False).tobytes(),
+        body=counts[:, 0].tobytes(),
+        has_rest=np.packbits(has_rest).tobytes(),
+        rest=rest[has_rest].tobytes(),
+        lengths=record.terms.lengths.astype("<u2", copy=False).tobytes(),
+        dim=record.vectors.shape[1],
+        vectors=record.vectors.tobytes(),
+        scales=record.scales.astype("<f4", copy=False).tobytes(),
+    )
+    return _encoder.encode(core)
+
+
+def encode_references(record: Record) -> bytes:
+    """Return the references of a record as compressed bytes, empty when there are none."""
+    if not record.references:
+        return b""
+    return zlib.compress(_encoder.encode(_columns(record.references, _REFERENCE_FIELDS)), 1)
+
+
+def decode_record(core: bytes, references: bytes = b"") -> Record:
+    """Return the record that `encode_record` and `encode_references` gave.
+
+    Args:
+        core: What `encode_record` gave.
+        references: What `encode_references` gave; left out, the record has none.
+
+    Raises:
+        ValueError: The bytes are not a record.
+    """
+    try:
+        raw = _core_decoder.decode(core)
+    except msgspec.MsgspecError as error:
+        message = "not a record"
+        raise ValueError(message) from error
+    return Record(
+        blob_id=raw.blob_id,
+        language=raw.language,
+        n_bytes=raw.n_bytes,
+        n_lines=raw.n_lines,
+        encoding=raw.encoding,
+        is_generated=raw.is_generated,
+        skip_reason=raw.skip_reason,
+        chunks=_chunks(raw.chunks),
+        definitions=_definitions(raw.definitions),
+        references=decode_references(references),
+        imports=_imports(raw.imports),
+        terms=_terms(raw),
+        vectors=np.frombuffer(raw.vectors, np.int8).reshape(-1, raw.dim),
+        scales=np.frombuffer(raw.scales, "<f4"),
+    )
+
+
+def _terms(raw: _Core) -> ChunkTerms:
+    body = np.frombuffer(raw.body, np.uint8)
+    counts = np.zeros((len(body), len(FIELDS)), np.uint8)
+    counts[:, 0] = body
+    has_rest = np.unpackbits(np.frombuffer(raw.has_rest, np.uint8), count=len(body)).view(np.bool_)
+    counts[has_rest, 1:] = np.frombuffer(raw.rest, np.uint8).reshape(-1, _REST)
+    return ChunkTerms(
+        offsets=np.frombuffer(raw.offsets, "<i4"),
+        term_ids=np.frombuffer(raw.term_ids, "<u8"),
+        counts=counts,
+        lengths=np.frombuffer(raw.lengths, "<u2").reshape(-1, len(FIELDS)),
+    )
+
+
+def _chunks(columns: list[list[Any]]) -> tuple[Chunk, ...]:
+    by_name = dict(zip(_CHUNK_FIELDS, columns, strict=True))
+    by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
+    by_name["names"] = [tuple(names) for names in by_name["names"]]
+    return tuple(map(Chunk, *by_name.values()))
+
+
+def _definitions(columns: list[list[Any]]) -> tuple[Definition, ...]:
+    by_name = dict(zip(_DEFINITION_FIELDS, columns, strict=True))
+    by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
+    return tuple(map(Definition, *by_name.values()))
+
+
+def _imports(columns: list[list[Any]]) -> tuple[Import, ...]:
+    modules, names, lines = columns
+    taken: list[tuple[str, ...]] = [tuple(row) for row in names]
+    return tuple(map(Import, modules, taken, lines))
+
+
+def decode_references(references: bytes) -> tuple[Reference, ...]:
+    """Return the references that `encode_references` gave.
+
+    Raises:
+        ValueError: The bytes are not references.
+    """
+    if not references:
+        return ()
+    try:
+        columns = _references_decoder.decode(zlib.decompress(references))
+    except (zlib.error, msgspec.MsgspecError) as error:
+        message = "not the references of a record"
+        raise ValueError(message) from error
+    return tuple(map(Reference, *columns))
