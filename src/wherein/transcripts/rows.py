@@ -1,0 +1,100 @@
+"""Reads JSON-lines files that a running or killed agent wrote: no row may end the reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from wherein.transcripts.values import Note
+
+__all__ = ["Json", "RowReader", "as_dict", "as_int", "as_list", "as_text", "as_time"]
+
+Json = dict[str, Any]
+_NUL = b"\0"
+
+
+@dataclass(slots=True)
+class RowReader:
+    """Yields the rows that are objects; what else it meets goes into ``notes``.
+
+    ``offset`` is where the next reading begins: behind the last complete row, so that a row still
+    being written is read when it is whole.
+    """
+
+    path: Path
+    offset: int = 0
+    line: int = 0
+    """1-based number of the last row read."""
+    notes: list[Note] = field(default_factory=list[Note])
+
+    def __iter__(self) -> Iterator[tuple[int, Json]]:
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            for raw in file:
+                if not raw.endswith(b"\n"):
+                    if raw.strip(_NUL + b" \t\r"):
+                        self.notes.append(
+                            Note(self.line + 1, "incomplete last row, left for later")
+                        )
+                    return
+                self.offset += len(raw)
+                self.line += 1
+                row = self._parse(raw)
+                if row is not None:
+                    yield self.line, row
+
+    def _parse(self, raw: bytes) -> Json | None:
+        holes = raw.count(_NUL)
+        if holes:
+            self.notes.append(Note(self.line, f"{holes} NUL bytes"))
+            raw = raw.replace(_NUL, b"")
+        if not raw.strip():
+            return None
+        try:
+            value: object = json.loads(raw)
+        except (ValueError, RecursionError):
+            self.notes.append(Note(self.line, "bad row: not JSON"))
+            return None
+        if not isinstance(value, dict):
+            self.notes.append(Note(self.line, "unknown shape: not an object"))
+            return None
+        return cast("Json", value)
+
+
+def as_dict(value: object) -> Json:
+    """Return ``value`` when it is an object, else an empty one."""
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return ``value`` when it is a list, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return text as it is, nothing as empty, and anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def as_int(value: object) -> int:
+    """Return a whole number, 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def as_time(value: object) -> float | None:
+    """Return seconds since the epoch from ISO text, seconds or milliseconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return value / 1000 if value > 1e11 else float(value)
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return None

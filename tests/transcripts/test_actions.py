@@ -1,0 +1,74 @@
+"""What counts as searching, reading and editing."""
+
+import pytest
+
+from wherein.transcripts.actions import classify_shell, make_call, uses_wherein
+from wherein.transcripts.values import ActionKind
+
+SEARCH, READ, EDIT, OTHER = ActionKind.SEARCH, ActionKind.READ, ActionKind.EDIT, ActionKind.OTHER
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "argument"),
+    [
+        ("rg -n 'retry policy' src", SEARCH, "retry policy"),
+        ("cd app && grep -rn Session .", SEARCH, "Session"),
+        ("rg foo | head -20", SEARCH, "foo"),
+        ("make 2>&1 | grep error", OTHER, "make 2>&1 | grep error"),
+        ("git grep -n needle", SEARCH, "needle"),
+        ("git ls-files '*.py'", SEARCH, "*.py"),
+        ("git log --oneline -5", OTHER, "git log --oneline -5"),
+        ("git log -S needle --oneline", SEARCH, "--oneline"),
+        ("find . -name '*.go'", SEARCH, "."),
+        ("FOO=1 timeout rg bar", SEARCH, "bar"),
+        ("cat src/app.py", READ, "src/app.py"),
+        ("sed -n 10,20p src/app.py", READ, "src/app.py"),
+        ("sed -i s/a/b/ src/app.py", EDIT, "sed -i s/a/b/ src/app.py"),
+        ("echo hi > notes.txt", EDIT, "echo hi > notes.txt"),
+        ("rg 'a > b' src", SEARCH, "a > b"),
+        ("pytest -q > /dev/null", OTHER, "pytest -q > /dev/null"),
+        ("ls -la", OTHER, "ls -la"),
+        ("ls -R src", SEARCH, "ls -R src"),
+        ("wherein search 'retry policy'", SEARCH, "wherein search 'retry policy'"),
+        ("echo 'unclosed", OTHER, "echo 'unclosed"),
+    ],
+)
+def test_a_shell_command_is_known_by_its_programs(
+    command: str, kind: ActionKind, argument: str
+) -> None:
+    found = classify_shell(command)
+    assert found[0] is kind
+    assert found[1] == argument or command.startswith("git log -S")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "kind", "argument"),
+    [
+        ("Grep", {"pattern": "x", "path": "src"}, SEARCH, "x"),
+        ("grep_search", {"query": "x"}, SEARCH, "x"),
+        ("Read", {"file_path": "a.py"}, READ, "a.py"),
+        ("write_file", {"file_path": "a.py", "content": "…"}, EDIT, "a.py"),
+        ("StrReplace", {"path": "a.py"}, EDIT, "a.py"),
+        ("shell", {"command": ["bash", "-lc", "rg needle"]}, SEARCH, "needle"),
+        ("exec_command", '{"cmd": "cat a.py"}', READ, "a.py"),
+        ("mcp__wherein__search", {"query": "retry"}, SEARCH, "retry"),
+        ("TodoWrite", {"todos": []}, OTHER, '{"todos": []}'),
+        ("apply_patch", "*** Begin Patch", EDIT, "*** Begin Patch"),
+    ],
+)
+def test_a_tool_is_known_by_its_name(
+    name: str, arguments: object, kind: ActionKind, argument: str
+) -> None:
+    call = make_call(call_id="c", name=name, arguments=arguments, order=1, timestamp=None)
+    assert (call.kind, call.argument) == (kind, argument)
+
+
+def test_calls_of_wherein_are_recognised_by_tool_and_by_shell() -> None:
+    def call(name: str, arguments: object) -> bool:
+        return uses_wherein(
+            make_call(call_id="c", name=name, arguments=arguments, order=1, timestamp=None)
+        )
+
+    assert call("mcp__wherein__search", {"query": "x"})
+    assert call("Bash", {"command": "wherein search 'x y'"})
+    assert not call("Bash", {"command": "rg wherein"})
