@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wherein.parse.spans import MAX_NAME_BYTES, Source, Span
 from wherein.types import Definition
@@ -64,7 +64,11 @@ _MAX_DEFINITIONS = 50_000
 _FILE_WIDE = frozenset({("perl", "package"), ("csharp", "namespace"), ("php", "namespace")})
 """Statements that name all that follows them, up to the next of their kind."""
 
-_OWNER_SEPARATOR = re.compile(r"::|[.:]|->|#")
+_CLAUSES = frozenset({"haskell", "elixir", "erlang"})
+_CLAUSE_KINDS = frozenset({"function", "method", "macro", "declaration"})
+"""Languages that define a function by several clauses, and the kinds of those."""
+
+_OWNER_SEPARATOR = re.compile(r"::|[.:\\$]|->|#")
 _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _WORDS = re.compile(rb"[\w\s@]*")
 _ONE_BREAK = re.compile(rb"[^\S\n]*\n?[^\S\n]*")
@@ -109,7 +113,7 @@ def find_definitions(
     definitions: list[Definition] = []
     heads: list[Span] = []
     around: list[_Around] = []
-    for item in _name(_ranges(spans), spans):
+    for item in _name(_lengthen(_ranges(spans), source, spans.get("tail", ())), spans):
         while around and around[-1].end <= item.start:
             around.pop()
         outer = around[-1] if around else _FILE
@@ -131,6 +135,8 @@ def find_definitions(
         if len(outer.path) < len(path) <= _MAX_ENCLOSING:
             _enter(around, source, language, item, path)
     definitions.sort(key=lambda d: (d.start_byte, -d.end_byte, d.name_line, d.name))
+    if language in _CLAUSES:
+        definitions = _join_clauses(definitions)
     return tuple(definitions[:_MAX_DEFINITIONS]), heads
 
 
@@ -145,6 +151,34 @@ def _enter(
             around.clear()
         end = len(source.text)
     around.append(_Around(end, path, "class" if item.kind == "scope" else item.kind))
+
+
+def _join_clauses(definitions: Sequence[Definition]) -> list[Definition]:
+    """Make one definition of a type signature and the clauses that follow it."""
+    joined: list[Definition] = []
+    for item in definitions:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and (last.name, last.enclosing) == (item.name, item.enclosing)
+            and item.kind in _CLAUSE_KINDS
+            and last.kind in _CLAUSE_KINDS
+        ):
+            kind = item.kind if last.kind == "declaration" else last.kind
+            joined[-1] = replace(last, kind=kind, end_byte=item.end_byte, end_line=item.end_line)
+        else:
+            joined.append(item)
+    return joined
+
+
+def _lengthen(found: list[_Found], source: Source, tails: Sequence[Span]) -> list[_Found]:
+    """Add to each definition the body that follows it as a sibling (Dart)."""
+    starts = [start for start, _ in tails]
+    for item in found if tails else ():
+        index = bisect_left(starts, item.end)
+        if index < len(tails) and not source.text[item.end : starts[index]].strip():
+            item.end = tails[index][1]
+    return found
 
 
 def _ranges(spans: dict[str, list[Span]]) -> list[_Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -14,15 +14,25 @@ __all__ = ["EMBEDDED", "grammar", "parser", "query", "query_languages"]
 EMBEDDED = {"vue": "typescript", "svelte": "typescript", "astro": "typescript"}
 """Component files are parsed by their script part, which keeps its place in the file."""
 
-_QUERY_FOR = {"php_only": "php", "jsonc": "json", "json5": "json", "starlark": "python"}
+_PARTS = {
+    "c": ("c_family", "c"),
+    "cpp": ("c_family", "cpp"),
+    "javascript": ("ecmascript", "javascript", "jsx"),
+    "php_only": ("php",),
+    "tsx": ("ecmascript", "typescript", "jsx"),
+    "typescript": ("ecmascript", "typescript"),
+}
+"""Query files of the languages that share some; the others have one of their own name."""
+
+_SHARED = frozenset({"c_family", "ecmascript", "jsx"})
 
 
-@lru_cache(maxsize=1)
+@cache
 def query_languages() -> frozenset[str]:
     """Return the languages that have a query of our own."""
     folder = resources.files("wherein.parse") / "queries"
     named = {path.name.removesuffix(".scm") for path in folder.iterdir()}
-    return frozenset(named | set(_QUERY_FOR))
+    return frozenset((named - _SHARED) | _PARTS.keys())
 
 
 @cache
@@ -46,9 +56,7 @@ def query(language: str) -> Query:
     """Return the combined query of ``language``: one pass finds all that is wanted of a tree."""
     from tree_sitter import Query
 
-    name = _QUERY_FOR.get(language, language)
     folder = resources.files("wherein.parse") / "queries"
-    source = (folder / f"{name}.scm").read_text(encoding="utf-8")
-    if name in ("typescript", "tsx"):
-        source = (folder / "javascript.scm").read_text(encoding="utf-8") + source
+    parts = _PARTS.get(language, (language,))
+    source = "".join((folder / f"{part}.scm").read_text(encoding="utf-8") for part in parts)
     return Query(grammar(language), source)

@@ -11,7 +11,8 @@
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @d.field
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @name
   value: [(arrow_function) (function_expression)]) @d.method
-(program (ambient_declaration (variable_declaration (variable_declarator name: (identifier) @name) @d.declaration)))
+(ambient_declaration [(variable_declaration (variable_declarator name: (identifier) @name) @d.declaration)
+  (lexical_declaration (variable_declarator name: (identifier) @name) @d.declaration)])
 (class_heritage (extends_clause value: [(identifier) @r.inherit (member_expression property: (property_identifier) @r.inherit)]))
 (implements_clause [(type_identifier) @r.inherit (generic_type name: (type_identifier) @r.inherit)])
 (extends_type_clause [(type_identifier) @r.inherit (generic_type name: (type_identifier) @r.inherit)])
@@ -21,3 +22,7 @@
 (union_type (type_identifier) @r.type)
 (array_type (type_identifier) @r.type)
 (import_alias) @import
+(import_statement (import_require_clause)) @import
+(type_alias_declaration value: (type_identifier) @r.type)
+(intersection_type (type_identifier) @r.type)
+(index_signature type: (type_annotation (type_identifier) @r.type))
