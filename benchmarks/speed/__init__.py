@@ -1,0 +1,1 @@
+"""Speed, memory and disk: cold and warm, first and again."""
