@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wherein.parse.spans import MAX_NAME_BYTES, Source, Span
+from wherein.parse.words import NOT_DEFINED
 from wherein.types import Definition
 
 __all__ = ["CONTAINER_KINDS", "DEFINITION_KINDS", "find_definitions"]
@@ -64,6 +65,20 @@ _MAX_DEFINITIONS = 50_000
 _FILE_WIDE = frozenset({("perl", "package"), ("csharp", "namespace"), ("php", "namespace")})
 """Statements that name all that follows them, up to the next of their kind."""
 
+_NO_OWNERS = frozenset({"module", "exports", "prototype", "this", "window", "globalThis"})
+"""JavaScript's places that own whatever a file hands out."""
+
+_TRIMMED = {"bash": "=", "perl": "$@%&", "ruby": ":", "make": " ", "css": " "}
+"""Signs that are written with a name and are no part of it."""
+
+_IMPORTING = re.compile(rb"=\s*(?:await\s+)?(?:require|import|@import)\s*\(?\s*[\"'`]")
+_MARKED = frozenset(
+    ("csharp", "dart", "groovy", "java", "javascript", "kotlin", "rust", "scala", "swift", "tsx")
+    + ("typescript",)
+)
+"""Languages whose annotations stand inside the definition; a signature begins after them."""
+
+_C_FAMILY = frozenset({"c", "cpp", "objc"})
 _CLAUSES = frozenset({"haskell", "elixir", "erlang"})
 _CLAUSE_KINDS = frozenset({"function", "method", "macro", "declaration"})
 """Languages that define a function by several clauses, and the kinds of those."""
@@ -73,8 +88,11 @@ _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _WORDS = re.compile(rb"[\w\s@]*")
 _ONE_BREAK = re.compile(rb"[^\S\n]*\n?[^\S\n]*")
 _HEAD_END = re.compile(rb"[(){}\[\]\n;]|\bdo\b|:(?=\s*\n)")
+_HEAD_REST = re.compile(r"[\s:{;,]*(?:\s=)?[\s:{;,]*$")
 _SPACES = re.compile(r"\s+")
-_MARKERS = re.compile(r"(?:@[\w.:]+(?:\([^()]*\))?\s*|\[[^\[\]]*\]\s+|#\[[^\[\]]*\]\s*)+")
+_MARKERS = re.compile(
+    r"(?:@(?!interface\b)[\w.:]+(?:\([^()]*\))?\s*|\[[^\[\]]*\]\s+|#\[[^\[\]]*\]\s*)+"
+)
 _OPEN = frozenset(b"([")
 _CLOSE = frozenset(b")]")
 
@@ -91,6 +109,7 @@ class _Found:
     qualified: set[Span] = field(default_factory=set[Span])
     """Names of the whole file that are written with their owners."""
     start_of_leading: int = 0
+    is_file_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +119,7 @@ class _Around:
     end: int
     path: tuple[str, ...]
     kind: str
+    is_file_wide: bool = False
 
 
 _FILE = _Around(0, (), "")
@@ -114,43 +134,69 @@ def find_definitions(
     heads: list[Span] = []
     around: list[_Around] = []
     for item in _name(_lengthen(_ranges(spans), source, spans.get("tail", ())), spans):
-        while around and around[-1].end <= item.start:
-            around.pop()
-        outer = around[-1] if around else _FILE
+        item.is_file_wide = (language, item.kind) in _FILE_WIDE and (
+            source.text[item.start : item.end].rstrip()[-1:] != b"}"
+        )
+        outer = _leave(around, language, item)
         if item.kind == "function" and (outer.kind in CONTAINER_KINDS or item.owners):
             item.kind = "method"
         item.start_of_leading = _with_leading(source, item.start, leading, leading_ends)
         if item.start_of_leading < item.start:
             heads.append((item.start_of_leading, item.start))
-        enclosing = outer.path + tuple(source.slice(owner) for owner in item.owners)
-        path = enclosing
-        for span in item.names:
-            owners, name = _split_name(source, span, span in item.qualified)
-            if not name:
-                continue
-            if path is enclosing:
-                path = (*enclosing, *owners, name)
-            if item.kind != "scope":
-                definitions.append(_definition(source, item, span, (*enclosing, *owners), name))
-        if len(outer.path) < len(path) <= _MAX_ENCLOSING:
-            _enter(around, source, language, item, path)
+        found, path = _define(source, language, item, outer)
+        definitions += found
+        if len(outer.path) < len(path) <= _MAX_ENCLOSING and not (
+            item.kind == "type" and language in _C_FAMILY
+        ):
+            _enter(around, source, item, path)
     definitions.sort(key=lambda d: (d.start_byte, -d.end_byte, d.name_line, d.name))
     if language in _CLAUSES:
         definitions = _join_clauses(definitions)
     return tuple(definitions[:_MAX_DEFINITIONS]), heads
 
 
-def _enter(
-    around: list[_Around], source: Source, language: str, item: _Found, path: tuple[str, ...]
-) -> None:
-    """Put ``item`` round what follows inside it."""
-    end = item.end
-    if (language, item.kind) in _FILE_WIDE and source.text[:end].rstrip()[-1:] != b"}":
-        if around:
-            path = path[len(around[-1].path) :]
+def _define(
+    source: Source, language: str, item: _Found, outer: _Around
+) -> tuple[list[Definition], tuple[str, ...]]:
+    """Return a definition for each name of ``item``, and the path that it is for what it holds."""
+    around = outer.path
+    if item.kind == "field" and outer.kind in ("method", "constructor"):
+        around = around[:-1]  # a constructor's parameter that is a property
+    enclosing = around + tuple(source.slice(owner) for owner in item.owners)
+    path = enclosing
+    definitions: list[Definition] = []
+    is_import = item.kind in ("constant", "variable") and _IMPORTING.search(
+        source.text, item.start, min(item.end, item.start + _HEAD_BYTES)
+    )
+    for span in item.names:
+        owners, name = _split_name(source, language, span, span in item.qualified)
+        if not name or is_import or name in NOT_DEFINED.get(language, ()):
+            continue
+        if path is enclosing:
+            path = (*enclosing, *owners, name)
+        if item.kind != "scope":
+            definitions.append(
+                _definition(source, language, item, span, (*enclosing, *owners, name))
+            )
+    return definitions, path
+
+
+def _leave(around: list[_Around], language: str, item: _Found) -> _Around:
+    """Take away what ended before ``item``, and return what it lies in."""
+    while around and around[-1].end <= item.start:
+        around.pop()
+    if (language, item.kind) in _FILE_WIDE and around and around[0].is_file_wide:
+        if item.is_file_wide:
             around.clear()
-        end = len(source.text)
-    around.append(_Around(end, path, "class" if item.kind == "scope" else item.kind))
+        return _FILE
+    return around[-1] if around else _FILE
+
+
+def _enter(around: list[_Around], source: Source, item: _Found, path: tuple[str, ...]) -> None:
+    """Put ``item`` round what follows inside it."""
+    kind = "class" if item.kind == "scope" else item.kind
+    end = len(source.text) if item.is_file_wide else item.end
+    around.append(_Around(end, path, kind, item.is_file_wide))
 
 
 def _join_clauses(definitions: Sequence[Definition]) -> list[Definition]:
@@ -216,15 +262,21 @@ def _name(found: list[_Found], spans: dict[str, list[Span]]) -> list[_Found]:
     return found
 
 
-def _split_name(source: Source, span: Span, is_qualified: bool) -> tuple[tuple[str, ...], str]:
+def _split_name(
+    source: Source, language: str, span: Span, is_qualified: bool
+) -> tuple[tuple[str, ...], str]:
     """Return the owners written before the name, and the name."""
     text = source.slice(span).strip("\"'`")
+    text = text.strip(_TRIMMED.get(language, ""))
     if not is_qualified:
         return (), _SPACES.sub(" ", text)
-    while (bare := _TYPE_ARGUMENTS.sub("", text)) != text and "operator" not in text:
+    text, operator, sign = text.partition("operator")
+    while (bare := _TYPE_ARGUMENTS.sub("", text)) != text:
         text = bare
-    parts = [part.strip() for part in _OWNER_SEPARATOR.split(text)]
-    return tuple(part for part in parts[:-1] if part), parts[-1]
+    parts = [part.strip("\"'`[]() ") for part in _OWNER_SEPARATOR.split(text)]
+    if operator:
+        parts[-1] += operator + sign
+    return tuple(part for part in parts[:-1] if part and part not in _NO_OWNERS), parts[-1]
 
 
 def _with_leading(source: Source, start: int, leading: Sequence[Span], ends: Sequence[int]) -> int:
@@ -256,23 +308,27 @@ def _line_head(source: Source, start: int) -> int:
 
 
 def _definition(
-    source: Source, item: _Found, span: Span, enclosing: tuple[str, ...], name: str
+    source: Source,
+    language: str,
+    item: _Found,
+    span: Span,
+    path: tuple[str, ...],
 ) -> Definition:
-    is_method = item.kind == "function" and span in item.qualified and len(enclosing) > 0
+    is_method = item.kind == "function" and span in item.qualified and len(path) > 1
     return Definition(
-        name=name,
+        name=path[-1],
         kind="method" if is_method else item.kind,
-        enclosing=enclosing,
+        enclosing=path[:-1],
         start_byte=item.start_of_leading,
         end_byte=item.end,
         start_line=source.line_of(item.start_of_leading),
         end_line=source.last_line_of(item.start, item.end),
         name_line=source.line_of(span[0]),
-        signature=_signature(source, item, span),
+        signature=_signature(source, item, span, has_markers=language in _MARKED),
     )
 
 
-def _signature(source: Source, item: _Found, name: Span) -> str:
+def _signature(source: Source, item: _Found, name: Span, *, has_markers: bool) -> str:
     """Return the head on one line: up to the body, or the end of the line once brackets close."""
     text = source.text
     start = _line_head(source, item.start)
@@ -281,10 +337,10 @@ def _signature(source: Source, item: _Found, name: Span) -> str:
         start = source.line_start(name[0])
     end = _head_end(text, name[1], limit)
     head = _SPACES.sub(" ", text[start:end].decode("utf-8", "replace")).strip()
-    marked = _MARKERS.match(head)
+    marked = _MARKERS.match(head) if has_markers else None
     if marked is not None and marked.end() < len(head):
         head = head[marked.end() :]
-    return head.rstrip(" :{;")[:_MAX_SIGNATURE_CHARS]
+    return _HEAD_REST.sub("", head)[:_MAX_SIGNATURE_CHARS]
 
 
 def _head_end(text: bytes, start: int, limit: int) -> int:

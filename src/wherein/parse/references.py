@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from wherein.parse.spans import MAX_NAME_BYTES, Source, Span
+from wherein.parse.words import IMPORT_CALLS, PASSED_OVER, PLAIN_TYPES
 from wherein.types import Reference
 
 __all__ = ["REFERENCE_KINDS", "find_references"]
@@ -16,24 +17,7 @@ _MAX_REFERENCES = 100_000
 _RECEIVER = re.compile(rb"([A-Za-z_$@\x80-\xff][\w$\x80-\xff]*)[)\]!?]*\s*(?:\.|::|->|:)\Z")
 _RECEIVER_BYTES = 60
 _LINKS = frozenset(b".:>")
-_IMPORT_CALLS: dict[str, frozenset[str]] = {
-    "javascript": frozenset({"require", "import"}),
-    "typescript": frozenset({"require", "import"}),
-    "tsx": frozenset({"require", "import"}),
-    "lua": frozenset({"require", "dofile", "loadfile"}),
-    "ruby": frozenset({"require", "require_relative", "load", "autoload"}),
-    "r": frozenset({"library", "require", "source", "requireNamespace", "box::use"}),
-    "groovy": frozenset({"library"}),
-}
 _IMPORT_BYTES = 200
-_PLAIN_TYPES = frozenset(
-    (  # noqa: SIM905 - a list would take a page
-        "any bool boolean byte char double error float int int8 int16 int32 int64 long never none "
-        "null number object rune short size_t str string u8 u16 u32 u64 uint uint8 uint16 uint32 "
-        "uint64 uintptr unknown usize void None i8 i16 i32 i64 f32 f64 isize String Int Bool"
-    ).split()
-)
-"""Types that every file uses; a reference to one says nothing."""
 
 
 def find_references(
@@ -41,21 +25,23 @@ def find_references(
 ) -> tuple[tuple[Reference, ...], list[Span]]:
     """Return the references by line, once a line each, and the calls that import (``require``)."""
     text = source.text
-    import_calls = _IMPORT_CALLS.get(language, frozenset[str]())
-    defined = {*spans.get("name", ()), *spans.get("qualified", ())}
+    import_calls = IMPORT_CALLS.get(language, frozenset[str]())
+    passed_over = PASSED_OVER.get(language, frozenset[str]())
+    defined_ends = {end for name in ("name", "qualified") for _, end in spans.get(name, ())}
     imports: list[Span] = []
     found: dict[tuple[int, str], tuple[str, str]] = {}
     for kind in REFERENCE_KINDS:
-        for span in spans.get(f"r.{kind}", ()):
-            start, end = span
-            if end - start > MAX_NAME_BYTES or span in defined:
+        for start, end in spans.get(f"r.{kind}", ()):
+            if end - start > MAX_NAME_BYTES or end in defined_ends:
                 continue
-            name = text[start:end].decode("utf-8", "replace")
-            if kind == "type" and name in _PLAIN_TYPES:
+            name = text[start:end].decode("utf-8", "replace").strip("\"'`")
+            if kind == "type" and name in PLAIN_TYPES:
                 continue
             qualifier = _receiver(text, start) if start and text[start - 1] in _LINKS else ""
             if name in import_calls and not qualifier:
                 imports.append((start, min(len(text), end + _IMPORT_BYTES)))
+            if name in passed_over:
+                continue
             found.setdefault((source.line_of(start), name), (kind, qualifier))
     ordered = sorted(found.items())[:_MAX_REFERENCES]
     references = tuple(

@@ -53,3 +53,4 @@
     (array_declarator declarator: (identifier) @name)])
   (array_declarator declarator: (identifier) @name)
   (pointer_declarator declarator: (identifier) @name)]) @d.variable)
+(translation_unit [(struct_specifier name: (type_identifier) @name !body) (union_specifier name: (type_identifier) @name !body)] @d.declaration)

@@ -10,9 +10,9 @@
   (array_declarator declarator: (type_identifier) @name)
   (function_declarator declarator: [(type_identifier) @name
     (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))])]) @d.type
-(type_definition type: (struct_specifier body: (_)) declarator: (type_identifier) @name) @d.struct
-(type_definition type: (enum_specifier body: (_)) declarator: (type_identifier) @name) @d.enum
-(type_definition type: (union_specifier body: (_)) declarator: (type_identifier) @name) @d.union
+(type_definition type: (struct_specifier !name body: (_)) declarator: (type_identifier) @name) @d.struct
+(type_definition type: (enum_specifier !name body: (_)) declarator: (type_identifier) @name) @d.enum
+(type_definition type: (union_specifier !name body: (_)) declarator: (type_identifier) @name) @d.union
 (function_definition declarator: [
   (function_declarator declarator: (identifier) @name)
   (pointer_declarator declarator: [

@@ -89,4 +89,6 @@
   (field_expression field: (template_method name: (field_identifier) @r.call))])
 (new_expression type: [(type_identifier) @r.call (template_type name: (type_identifier) @r.call)
   (qualified_identifier name: (type_identifier) @r.call)])
+(translation_unit [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
+(declaration_list [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
 (template_parameter_list) @leading

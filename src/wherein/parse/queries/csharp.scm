@@ -5,6 +5,7 @@
 (interface_declaration name: (identifier) @name) @d.interface
 (struct_declaration name: (identifier) @name) @d.struct
 (enum_declaration name: (identifier) @name) @d.enum
+(enum_member_declaration name: (identifier) @name) @d.constant
 (delegate_declaration name: (identifier) @name) @d.type
 (method_declaration name: (identifier) @name) @d.declaration
 (method_declaration name: (identifier) @name body: (_)) @d.method

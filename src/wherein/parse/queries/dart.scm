@@ -9,8 +9,7 @@
 (setter_signature name: (identifier) @name) @d.function
 (declaration (function_signature name: (identifier) @name) @d.declaration)
 (declaration (getter_signature name: (identifier) @name) @d.declaration)
-(constructor_signature name: (identifier) @name .) @d.constructor
-(constructor_signature name: (identifier) @owner name: (identifier) @name) @d.constructor
+(constructor_signature name: (identifier) @name . parameters: (formal_parameter_list)) @d.constructor
 (factory_constructor_signature (identifier) @name . (formal_parameter_list)) @d.constructor
 (operator_signature [(binary_operator) (tilde_operator)] @name) @d.method
 (declaration (static_final_declaration_list (static_final_declaration . (identifier) @name))) @d.field

@@ -14,8 +14,7 @@
     (binary_operator left: (call target: (identifier) @name) operator: "when")
   ])) @d.macro (#any-of? @_k "defmacro" "defmacrop"))
 ((call target: (identifier) @_k (arguments . (string (quoted_content) @name))) @d.function (#any-of? @_k "test"))
-((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @d.constant
-  (#not-any-of? @name "doc" "moduledoc" "typedoc" "spec" "type" "typep" "opaque" "callback" "macrocallback" "impl" "behaviour" "derive" "optional_callbacks" "tag" "moduletag" "describetag" "shortdoc" "deprecated" "dialyzer" "compile" "enforce_keys" "before_compile" "external_resource"))
+((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @d.constant )
 ((unary_operator operator: "@" operand: (call target: (identifier) @_k (arguments (binary_operator left: [(identifier) @name (call target: (identifier) @name)])))) @d.type
   (#any-of? @_k "type" "typep" "opaque"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @_k (arguments (binary_operator left: (call target: (identifier) @name))))) @d.declaration

@@ -1,10 +1,10 @@
 ((block . (identifier) @_k . (string_lit (template_literal) @owner) . (string_lit (template_literal) @name)) @d.resource (#any-of? @_k "resource" "data"))
 ((block . (identifier) @_k . (string_lit (template_literal) @name)) @d.module (#any-of? @_k "module"))
 ((block . (identifier) @_k . (string_lit (template_literal) @name)) @d.variable (#any-of? @_k "variable" "output"))
-((block . (identifier) @_k . (string_lit (template_literal) @name) . (block_start)) @d.key (#not-any-of? @_k "module" "variable" "output" "resource" "data" "dynamic"))
+((block . (identifier) @_k . (string_lit (template_literal) @name) . (block_start)) @d.key)
 ((block . (identifier) @_k (body (attribute . (identifier) @name) @d.variable)) (#eq? @_k "locals"))
-(expression . (variable_expr (identifier) @_v) . (get_attr (identifier) @r.read) (#any-of? @_v "var" "local" "module"))
-(expression . (variable_expr (identifier) @_v) . (get_attr (identifier)) . (get_attr (identifier) @r.read) (#not-any-of? @_v "var" "local" "module"))
+(expression . (variable_expr) . (get_attr (identifier) @r.read))
+((expression . (variable_expr (identifier) @_v) . (get_attr) . (get_attr (identifier) @r.read)) (#eq? @_v "data"))
 (function_call (identifier) @r.call)
 ((block . (identifier) @_k (body (attribute . (identifier) @_s (expression (literal_value (string_lit (template_literal) @import)))))) (#eq? @_k "module") (#eq? @_s "source"))
 (comment) @comment

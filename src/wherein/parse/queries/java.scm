@@ -4,8 +4,9 @@
 (interface_declaration name: (identifier) @name) @d.interface
 (annotation_type_declaration name: (identifier) @name) @d.interface
 (enum_declaration name: (identifier) @name) @d.enum
-(method_declaration name: (identifier) @name) @d.method
-(method_declaration name: (identifier) @name !body) @d.declaration
+(method_declaration name: (identifier) @name) @d.declaration
+(method_declaration name: (identifier) @name body: (_)) @d.method
+(enum_constant name: (identifier) @name) @d.constant
 (annotation_type_element_declaration name: (identifier) @name) @d.declaration
 (constructor_declaration name: (identifier) @name) @d.constructor
 (compact_constructor_declaration name: (identifier) @name) @d.constructor

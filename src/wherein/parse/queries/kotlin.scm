@@ -11,6 +11,7 @@
 (source_file (property_declaration (variable_declaration (identifier) @name)) @d.variable)
 (class_body (property_declaration (variable_declaration (identifier) @name)) @d.field)
 (property_declaration (modifiers (property_modifier "const")) (variable_declaration (identifier) @name)) @d.constant
+(enum_entry (identifier) @name) @d.constant
 (type_alias type: (identifier) @name) @d.type
 (delegation_specifier [
   (user_type (identifier) @r.inherit)

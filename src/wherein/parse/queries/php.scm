@@ -4,8 +4,8 @@
 (trait_declaration name: (name) @name) @d.trait
 (enum_declaration name: (name) @name) @d.enum
 (enum_case name: (name) @name) @d.constant
-(method_declaration name: (name) @name) @d.method
-(method_declaration name: (name) @name !body) @d.declaration
+(method_declaration name: (name) @name) @d.declaration
+(method_declaration name: (name) @name body: (_)) @d.method
 (function_definition name: (name) @name) @d.function
 (const_declaration (const_element . (name) @name)) @d.constant
 (property_declaration (property_element name: (variable_name (name) @name))) @d.field

@@ -4,6 +4,7 @@
 (struct_item name: (type_identifier) @name) @d.struct
 (union_item name: (type_identifier) @name) @d.union
 (enum_item name: (type_identifier) @name) @d.enum
+(enum_variant name: (identifier) @name) @d.constant
 (trait_item name: (type_identifier) @name) @d.trait
 (type_item name: (type_identifier) @name) @d.type
 (associated_type name: (type_identifier) @name) @d.type

@@ -14,7 +14,7 @@
 (template_body [(val_definition pattern: (identifier) @name) @d.field (var_definition pattern: (identifier) @name) @d.field
   (val_declaration name: (identifier) @name) @d.declaration])
 (compilation_unit [(val_definition pattern: (identifier) @name) @d.variable (var_definition pattern: (identifier) @name) @d.variable])
-(extends_clause type: [(type_identifier) @r.inherit (generic_type type: (type_identifier) @r.inherit)])
+(extends_clause [(type_identifier) @r.inherit (generic_type type: (type_identifier) @r.inherit)])
 (call_expression function: [(identifier) @r.call (field_expression field: (identifier) @r.call)
   (generic_function function: [(identifier) @r.call (field_expression field: (identifier) @r.call)])])
 (infix_expression operator: (identifier) @r.call)

@@ -2,6 +2,7 @@
 (interface_declaration name: (_) @name) @d.interface
 (type_alias_declaration name: (_) @name) @d.type
 (enum_declaration name: (_) @name) @d.enum
+(enum_body [name: (property_identifier) @name (enum_assignment name: (property_identifier) @name)] @d.constant)
 (module name: [(identifier) (nested_identifier) (string)] @name) @d.namespace
 (internal_module name: [(identifier) (nested_identifier) (string)] @name) @d.namespace
 (function_signature name: (identifier) @name) @d.declaration
