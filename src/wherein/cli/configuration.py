@@ -15,6 +15,9 @@ __all__ = ["Configuration", "configure", "default_home", "user_config_path"]
 
 _ENVIRONMENT_PREFIX = "WHEREIN_"
 _LIST_SEPARATOR = ","
+_ADDING = frozenset({"deny", "ignore"})
+"""Lists that a repository's own file adds to: it may not take away what the user denies."""
+
 _MAX_FILE_BYTES = 1_000_000
 """A settings file is a page long; a larger one is not read, so that it cannot fill the memory."""
 
@@ -121,13 +124,18 @@ class _Builder:
         self._notes: list[str] = []
 
     def take_file(self, path: Path, table: Mapping[str, object], *, is_users: bool) -> None:
-        for name, value in table.items():
+        for key, value in table.items():
+            name = key.replace("-", "_")
             if not is_users and name in USER_ONLY:
                 self._notes.append(
                     f"{path.name} may not set {name!r}: only the user's own settings can"
                 )
                 continue
-            self._take(name.replace("-", "_"), value, str(path))
+            if not is_users and name in _ADDING and isinstance(value, list):
+                held = cast("tuple[str, ...]", getattr(self._settings, name))
+                self._take(name, [*held, *cast("list[object]", value)], str(path))
+                continue
+            self._take(name, value, str(path))
 
     def take_environment(self, environment: Mapping[str, str]) -> None:
         for variable in sorted(environment):

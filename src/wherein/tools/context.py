@@ -45,7 +45,8 @@ class ToolContext:
 
     Args:
         settings: The effective settings.
-        root: Real path of the workspace root; relative paths start here and may not leave it.
+        root: Real path of the workspace root; no path may leave it.
+        standing: Real path of the folder the caller stands in; None for the root.
         roots: Further folders that may be read (real paths).
         may_name_roots: True on the command line, where the person names folders to search; a
             server's arguments may only name places inside ``root`` and ``roots``.
@@ -57,6 +58,7 @@ class ToolContext:
 
     settings: Settings
     root: Path
+    standing: Path | None = None
     roots: tuple[Path, ...] = ()
     may_name_roots: bool = False
     open_workspace: Callable[[Path], Workspace] | None = None
@@ -85,12 +87,12 @@ class ToolContext:
             PathError: It does not exist, or lies outside the allowed folders.
         """
         path = Path(name).expanduser() if self.may_name_roots else Path(name)
-        path = path if path.is_absolute() else self.root / path
+        path = path if path.is_absolute() else (self.standing or self.root) / path
         try:
             real = path.resolve(strict=True)
         except (OSError, RuntimeError, ValueError) as error:
             message = f"no such file or folder: {name!r}"
-            raise PathError(message, hint=f"paths start at {self.root}") from error
+            raise PathError(message, hint=f"paths start at {self.standing or self.root}") from error
         if not self.may_name_roots and not self.allows(real):
             message = f"{name!r} is outside {self.root}"
             hint = "start the server there, or name the folder in the user setting 'roots'"

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from math import isnan
 from typing import cast
 
 from wherein.errors import UsageError, near_name_hint
 
 __all__ = [
+    "MAX_TOKENS",
     "Face",
     "Parameter",
     "ParameterType",
@@ -108,7 +110,19 @@ class Tool:
         return f"{self.summary}\n\n{body}"
 
 
+MAX_TOKENS = Parameter(
+    "max_tokens",
+    ParameterType.INTEGER,
+    "most model tokens of the answer; what is cut is said",
+    minimum=100,
+    maximum=10_000,
+    aliases=("token_budget", "budget", "max_output_tokens"),
+    metavar="N",
+)
+"""How much of an answer is shown: read by the face, not handed to the function."""
+
 _CATALOGS = ("wherein.tools.catalog", "wherein.tools.catalog_exact")
+"""Tables of tools, in the order they are shown."""
 
 _PLUG_INS: Mapping[str, str] = {
     "advise": "wherein.measure.advise",
@@ -131,11 +145,13 @@ def load(path: str) -> Callable[..., object]:
 
 
 def _catalogued() -> dict[str, Tool]:
-    found: dict[str, Tool] = {}
-    for module in _CATALOGS:
-        for tool in cast("tuple[Tool, ...]", import_module(module).TOOLS):
-            found[tool.name] = tool
-    return found
+    listed = [cast("tuple[Tool, ...]", import_module(module).TOOLS) for module in _CATALOGS]
+    return {tool.name: tool for tool in chain.from_iterable(listed) if _exists(tool.function)}
+
+
+def _exists(path: str) -> bool:
+    """Return True when the module of ``module:name`` is there, without importing it."""
+    return find_spec(path.partition(":")[0]) is not None
 
 
 def _plugged_in(name: str) -> Tool | None:

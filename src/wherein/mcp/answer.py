@@ -1,0 +1,139 @@
+"""Answers one tool call: checked arguments in, text and structured content under a cap out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from wherein.budget import count_tokens
+from wherein.errors import UsageError, WhereinError, near_name_hint
+from wherein.mcp.state import ServerState
+from wherein.render.escape import show_path
+from wherein.render.json_lines import dump, to_json
+from wherein.render.rendered import Rendered, Style, fit, render
+from wherein.tools.context import CancelledError, Progress
+from wherein.tools.registry import Face, Tool, get_tool, load, read_arguments, tools
+from wherein.tools.session import Session
+
+__all__ = ["UnknownToolError", "answer"]
+
+_STYLE = Style(for_agent=True)
+_MAX_SKIPPED_SHOWN = 20
+_META_PREFIX = "wherein/"
+
+
+class UnknownToolError(UsageError):
+    """The client named a tool that does not exist."""
+
+
+def answer(
+    state: ServerState,
+    session: Session | None,
+    name: str,
+    raw: Mapping[str, object],
+    *,
+    on_progress: Callable[[Progress], None],
+    is_cancelled: Callable[[], bool],
+) -> dict[str, object]:
+    """Return a ``tools/call`` result; every expected failure is a tool error with a hint.
+
+    Raises:
+        UnknownToolError: There is no such tool.
+        CancelledError: Nobody waits for the answer any more.
+    """
+    tool = get_tool(name)
+    if tool is None or Face.MCP not in tool.faces:
+        names = [item.name for item in tools(Face.MCP)]
+        message = f"unknown tool {name!r}"
+        raise UnknownToolError(message, hint=near_name_hint(name, names, fallback=", ".join(names)))
+    try:
+        arguments = read_arguments(tool, raw, Face.MCP)
+        budget = cast("int", arguments.pop("max_tokens", None) or state.settings.max_tokens)
+        context = state.context(session, on_progress, is_cancelled)
+        result = load(tool.function)(context, **arguments)
+        return _success(tool, result, budget, state)
+    except CancelledError:
+        raise
+    except (WhereinError, OSError) as error:
+        return _failure(error)
+
+
+def _failure(error: WhereinError | OSError) -> dict[str, object]:
+    lines = [str(error)]
+    hint = getattr(error, "hint", "")
+    if hint:
+        lines.append(f"hint: {hint}")
+    return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
+
+
+def _success(tool: Tool, result: object, budget: int, state: ServerState) -> dict[str, object]:
+    rendered = render(tool.name, result, _STYLE)
+    fitted = fit(rendered, budget)
+    structured = _structured(tool, result, rendered, fitted.n_parts, budget)
+    text = fitted.text or "nothing found\n"
+    found: dict[str, object] = {
+        "content": [{"type": "text", "text": text.rstrip("\n")}],
+        "structuredContent": structured,
+        "isError": False,
+    }
+    meta = _meta(result, state)
+    if meta:
+        found["_meta"] = meta
+    return found
+
+
+def _structured(
+    tool: Tool, result: object, rendered: Rendered, n_parts: int, budget: int
+) -> dict[str, object]:
+    """Return the structured copy: the same rows as the text shows, within the same budget."""
+    whole = cast("dict[str, object]", _slim(to_json(result)))
+    rows = cast("list[object]", whole.get(tool.rows, [])) if tool.rows else []
+    is_by_row = len(rendered.parts) == len(rows)
+    kept = min(n_parts, len(rows)) if is_by_row else len(rows)
+    while kept > 0 and count_tokens(dump(_with_rows(tool, whole, rows[:kept]))) > budget:
+        kept -= max(1, kept // 8)
+    return _with_rows(tool, whole, rows[: max(kept, 0)])
+
+
+def _with_rows(tool: Tool, whole: dict[str, object], rows: list[object]) -> dict[str, object]:
+    return {**whole, tool.rows: rows} if tool.rows else whole
+
+
+def _slim(value: object) -> object:
+    """Leave out fields that say nothing: null, empty, and false."""
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        slimmed = {name: _slim(item) for name, item in items}
+        return {name: item for name, item in slimmed.items() if not _says_nothing(item)}
+    if isinstance(value, list):
+        return [_slim(item) for item in cast("list[object]", value)]
+    return value
+
+
+def _says_nothing(value: object) -> bool:
+    return value is None or value is False or value in ("", [], {})
+
+
+def _meta(result: object, state: ServerState) -> dict[str, object]:
+    """Return what programs may want to know; nothing but the snapshot when all is well."""
+    meta: dict[str, object] = {}
+    snapshots = cast("Mapping[str, str]", getattr(result, "snapshots", {}))
+    if snapshots:
+        meta["snapshot"] = {show_path(name): value for name, value in snapshots.items()}
+    uncovered = cast("tuple[str, ...]", getattr(result, "not_covered", ()))
+    if uncovered:
+        meta["not_covered"] = [show_path(name) for name in uncovered[:_MAX_SKIPPED_SHOWN]]
+        meta["n_not_covered"] = len(uncovered)
+    skipped = getattr(result, "skipped", ())
+    if isinstance(skipped, tuple) and skipped:
+        meta["n_skipped"] = len(cast("tuple[object, ...]", skipped))
+        meta["skipped"] = to_json(skipped[:_MAX_SKIPPED_SHOWN])
+    if state.indexing.is_running:
+        progress = state.indexing.progress
+        meta["indexing"] = {
+            "n_done": progress.n_done if progress else 0,
+            "n_total": progress.n_total if progress else 0,
+        }
+    if state.indexing.error:
+        meta["indexing_error"] = state.indexing.error
+    return {f"{_META_PREFIX}{name}": value for name, value in meta.items()}

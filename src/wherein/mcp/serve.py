@@ -1,0 +1,39 @@
+"""Starts the server on the transport that was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wherein.mcp.state import ServerState
+
+if TYPE_CHECKING:
+    from wherein.cli.run import Invocation
+
+__all__ = ["serve"]
+
+
+def serve(
+    invocation: Invocation,
+    *,
+    http: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token_file: str | None = None,
+) -> None:
+    """Serve the tools to a coding agent; clients start this, people rarely do.
+
+    Without options it speaks the protocol on standard input and output, ends when its client does,
+    and reads only below the folder it was started in (and the user's setting 'roots'). With --http
+    it listens at this machine's own address alone and asks for a token.
+    """
+    context = invocation.context
+    state = ServerState(context.settings, context.root, context.roots)
+    if http:
+        from wherein.mcp.http import serve_http
+
+        serve_http(state, host, port, Path(token_file) if token_file else None)
+        return
+    from wherein.mcp.stdio import serve_stdio
+
+    serve_stdio(state)

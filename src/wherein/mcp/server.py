@@ -1,0 +1,117 @@
+"""Builds the protocol server over the registry."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from wherein import __version__
+from wherein.mcp.answer import UnknownToolError, answer
+from wherein.mcp.listing import INSTRUCTIONS, list_entries
+from wherein.mcp.state import ServerState
+from wherein.tools.context import CancelledError, Progress
+
+__all__ = ["build_server"]
+
+_MAX_CALLS = 16
+"""Calls worked on at once; further ones wait. Agents send a handful in parallel."""
+
+_PROGRESS_EVERY_S = 0.25
+"""Clients redraw no faster, and each message costs a write."""
+
+
+def build_server(state: ServerState) -> Server[Any]:
+    """Return a protocol server that answers from ``state``."""
+    entries = [types.Tool.model_validate(entry) for entry in list_entries()]
+    schemas = {entry.name: entry.input_schema for entry in entries}
+    limiter = anyio.CapacityLimiter(_MAX_CALLS)
+
+    async def list_tools(
+        _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=entries)
+
+    async def call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        state.start_indexing()
+        call = _Call(state, context, params)
+        return types.CallToolResult.model_validate(await call.run(limiter))
+
+    return Server(
+        "wherein",
+        version=__version__,
+        title="Wherein: code search",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=schemas.get,
+    )
+
+
+class _Call:
+    """One tool call: the work runs in a thread, the event loop stays free."""
+
+    def __init__(
+        self,
+        state: ServerState,
+        context: ServerRequestContext[Any],
+        params: types.CallToolRequestParams,
+    ) -> None:
+        self._state = state
+        self._context = context
+        self._params = params
+        self._cancelled = threading.Event()
+        self._reported_s = 0.0
+
+    async def run(self, limiter: anyio.CapacityLimiter) -> dict[str, object]:
+        """Return the result; when the client cancels, the thread is told and stops."""
+        try:
+            return await anyio.to_thread.run_sync(
+                self._work, abandon_on_cancel=True, limiter=limiter
+            )
+        except anyio.get_cancelled_exc_class():
+            self._cancelled.set()
+            raise
+
+    def _work(self) -> dict[str, object]:
+        try:
+            return answer(
+                self._state,
+                self._state.session(self._session_id()),
+                self._params.name,
+                self._params.arguments or {},
+                on_progress=self._report,
+                is_cancelled=self._cancelled.is_set,
+            )
+        except UnknownToolError as error:
+            raise MCPError(types.INVALID_PARAMS, f"{error.message}: {error.hint}") from error
+        except CancelledError:
+            return {"content": [{"type": "text", "text": "cancelled"}], "isError": True}
+
+    def _session_id(self) -> str:
+        """Return the HTTP session's id; standard input and output are one conversation."""
+        headers = getattr(self._context.request, "headers", None)
+        return headers.get("mcp-session-id", "") if headers is not None else ""
+
+    def _report(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if self._cancelled.is_set() or now - self._reported_s < _PROGRESS_EVERY_S:
+            return
+        self._reported_s = now
+        send = partial(
+            self._context.session.report_progress,
+            progress.n_done,
+            progress.n_total or None,
+            progress.step,
+        )
+        anyio.from_thread.run(send)

@@ -1,0 +1,104 @@
+"""What a running server holds: open workspaces, the conversation's memory, background indexing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wherein.errors import WhereinError
+from wherein.settings import Settings
+from wherein.tools.context import Progress, ToolContext
+from wherein.tools.session import Session
+
+if TYPE_CHECKING:
+    from wherein.workspace import Workspace
+
+__all__ = ["Indexing", "ServerState"]
+
+_MAX_SESSIONS = 64
+"""Conversations remembered at once over HTTP; the one unused longest goes first."""
+
+
+@dataclass(slots=True)
+class Indexing:
+    """How far the background build of the first index is."""
+
+    thread: threading.Thread | None = None
+    progress: Progress | None = None
+    error: str = ""
+
+    @property
+    def is_running(self) -> bool:
+        """True while the first index is being built."""
+        return self.thread is not None and self.thread.is_alive()
+
+
+@dataclass(slots=True)
+class ServerState:
+    """Shared by all requests of a server; every method may be called from any thread."""
+
+    settings: Settings
+    root: Path
+    roots: tuple[Path, ...] = ()
+    indexing: Indexing = field(default_factory=Indexing)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    _workspaces: dict[Path, Workspace] = field(default_factory=dict["Path", "Workspace"])
+    _sessions: dict[str, Session] = field(default_factory=dict[str, Session])
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def workspace(self, root: Path) -> Workspace:
+        """Return the workspace of ``root``, opened once."""
+        with self._lock:
+            if root not in self._workspaces:
+                from wherein.workspace import Workspace
+
+                self._workspaces[root] = Workspace(root, self.settings)
+            return self._workspaces[root]
+
+    def session(self, session_id: str) -> Session:
+        """Return the memory of a conversation; standard input and output have exactly one."""
+        with self._lock:
+            session = self._sessions.pop(session_id, None) or Session()
+            self._sessions[session_id] = session
+            if len(self._sessions) > _MAX_SESSIONS:
+                self._sessions.pop(next(iter(self._sessions)))
+            return session
+
+    def context(
+        self,
+        session: Session | None,
+        on_progress: Callable[[Progress], None],
+        is_cancelled: Callable[[], bool],
+    ) -> ToolContext:
+        """Return the surroundings of one call."""
+        return ToolContext(
+            settings=self.settings,
+            root=self.root,
+            roots=self.roots,
+            open_workspace=self.workspace,
+            on_progress=on_progress,
+            is_cancelled=lambda: is_cancelled() or self.stopping.is_set(),
+            session=session,
+        )
+
+    def start_indexing(self) -> None:
+        """Bring the index of the root up to date in the background, once."""
+        with self._lock:
+            if self.indexing.thread is None:
+                thread = threading.Thread(target=self._index, name="wherein-indexing", daemon=True)
+                self.indexing.thread = thread
+                thread.start()
+
+    def _index(self) -> None:
+        try:
+            context = self.context(None, self._note_progress, lambda: False)
+            context.stop_if_cancelled()
+            self.workspace(self.root).refresh(progress=context.on_progress)
+        except (WhereinError, OSError) as error:
+            self.indexing.error = str(error)
+
+    def _note_progress(self, progress: Progress) -> None:
+        self.indexing.progress = progress

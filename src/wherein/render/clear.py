@@ -1,0 +1,19 @@
+"""Shows what was removed."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from wherein.render.escape import show_path
+from wherein.render.rendered import Rendered, Style
+from wherein.render.status import show_bytes
+from wherein.tools.status import ClearResult
+
+__all__ = ["render"]
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `ClearResult`."""
+    found = cast("ClearResult", result)
+    names = ", ".join(style.paint("path", show_path(name)) for name in found.roots)
+    return Rendered((f"removed the index of {names} ({show_bytes(found.n_bytes)})\n",))

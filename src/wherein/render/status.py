@@ -1,0 +1,56 @@
+"""Shows what an index holds."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from wherein.render.escape import show_path
+from wherein.render.rendered import Rendered, Style
+from wherein.tools.status import StatusResult, WorkspaceStatus
+
+__all__ = ["render", "show_bytes"]
+
+_MAX_LANGUAGES = 8
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `StatusResult`."""
+    found = cast("StatusResult", result)
+    parts = tuple(_workspace(item, style) for item in found.workspaces)
+    is_found = any(item.is_indexed for item in found.workspaces)
+    return Rendered(parts, is_found=is_found)
+
+
+def show_bytes(n_bytes: int) -> str:
+    """Return a size for people, in units of 1000."""
+    size = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return ""
+
+
+def _workspace(item: WorkspaceStatus, style: Style) -> str:
+    lines = [style.paint("path", show_path(item.root))]
+    if not item.is_indexed:
+        lines.append("  not indexed; the first search does it, or: wherein index")
+        return "".join(f"{line}\n" for line in lines)
+    state = "up to date" if item.is_fresh else "files changed since; the next search takes them in"
+    lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {state}")
+    if item.n_indexed_now:
+        lines.append(f"  indexed now: {item.n_indexed_now} files")
+    ordered = sorted(item.languages.items(), key=lambda pair: (-pair[1], pair[0]))
+    if ordered:
+        shown = ", ".join(f"{name} {count}" for name, count in ordered[:_MAX_LANGUAGES])
+        more = len(ordered) - _MAX_LANGUAGES
+        lines.append(f"  languages: {shown}" + (f" and {more} more" if more > 0 else ""))
+    lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}")
+    lines.append(f"  snapshot: {item.snapshot_id}" + (f" at {item.head[:12]}" if item.head else ""))
+    if item.skipped_by_reason:
+        pairs = sorted(item.skipped_by_reason.items())
+        lines.append("  skipped: " + ", ".join(f"{count} {reason}" for reason, count in pairs))
+    for skipped in item.skipped:
+        detail = f" ({skipped.detail})" if skipped.detail else ""
+        lines.append(f"    {show_path(skipped.path)}: {skipped.reason}{detail}")
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,117 @@
+"""Says what is indexed, brings it up to date, or removes it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wherein.tools.context import ToolContext
+from wherein.tools.repositories import Repository, find_repositories, is_git_url
+from wherein.types import Skipped
+
+__all__ = ["ClearResult", "StatusResult", "WorkspaceStatus", "clear", "index", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStatus:
+    """What the index of one workspace holds."""
+
+    root: str
+    is_indexed: bool
+    is_fresh: bool
+    """True when the files are as they were when they were indexed."""
+    n_files: int
+    n_chunks: int
+    n_bytes_on_disk: int
+    languages: dict[str, int]
+    """Language to its number of files."""
+    snapshot_id: str
+    head: str | None
+    skipped_by_reason: dict[str, int]
+    skipped: tuple[Skipped, ...]
+    n_indexed_now: int = 0
+    """Files read and indexed by this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResult:
+    """The workspaces asked about."""
+
+    workspaces: tuple[WorkspaceStatus, ...]
+    home: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClearResult:
+    """What was removed."""
+
+    roots: tuple[str, ...]
+    n_bytes: int
+
+
+def status(
+    context: ToolContext, repositories: Sequence[str] = (), *, skipped: bool = False
+) -> StatusResult:
+    """Say what the index holds without changing it.
+
+    Shows files, chunks, languages, size on disk, whether the files have changed since, and how many
+    files are not indexed for which reason.
+
+    Raises:
+        PathError: A folder does not exist or may not be read.
+    """
+    places = find_repositories(context, repositories)
+    found = tuple(_status(context, place, with_skipped=skipped) for place in places)
+    return StatusResult(found, str(context.settings.home))
+
+
+def index(context: ToolContext, repositories: Sequence[str] = ()) -> StatusResult:
+    """Bring the index of folders or git URLs up to date now.
+
+    Searching does the same by itself; this is for doing it beforehand. Interrupted, it goes on
+    where it stopped. A git URL that was cloned before is fetched again.
+
+    Raises:
+        PathError: A folder does not exist or may not be read.
+        ExternalError: A git URL cannot be fetched.
+    """
+    from wherein.external.clone import update
+
+    for name in repositories:
+        if context.may_name_roots and is_git_url(name):
+            update(name, context.settings.home / "clones")
+    places = find_repositories(context, repositories)
+    return StatusResult(
+        tuple(_index(context, place) for place in places), str(context.settings.home)
+    )
+
+
+def clear(
+    context: ToolContext,
+    repositories: Sequence[str] = (),
+    *,
+    all: bool = False,  # noqa: A002 - the option's name
+) -> ClearResult:
+    """Remove indexes from the cache; the files themselves are not touched.
+
+    Without a folder it is the one you stand in. Nothing is lost but time: the next search builds
+    the index again.
+
+    Raises:
+        PathError: A folder does not exist or may not be read.
+    """
+    home = context.settings.home
+    if all:
+        n_bytes = 0
+        for folder in (home / "families", home / "clones"):
+            n_bytes += sum(path.lstat().st_size for path in folder.rglob("*"))
+            shutil.rmtree(folder, ignore_errors=True)
+        return ClearResult((str(home),), n_bytes)
+    roots: list[str] = []
+    n_bytes = 0
+    for place in find_repositories(context, repositories):
+        n_bytes += context.workspace(place.root).clear()
+        roots.append(str(place.root))
+    return ClearResult(tuple(roots), n_bytes)
