@@ -33,7 +33,7 @@ class Companion:
     confidence: float
     """Share of the given file's changes it was part of; recent and small commits count more."""
     lift: float
-    """Confidence over what chance would give; about 1 means unrelated."""
+    """Support over what chance would give files that change as often; about 1 means unrelated."""
 
 
 class CoChange:
@@ -46,7 +46,9 @@ class CoChange:
         self._weight = np.where(is_counted, view.decay(_HALF_LIFE) / counts, 0.0)
         rows, files = view.changes
         self._activity = np.bincount(files, self._weight[rows], minlength=len(view.paths))
-        self._total = float(self._weight[view.reachable].sum())
+        is_small = view.n_files <= _MAX_FILES
+        self._n_commits = int((is_small & view.reachable).sum())
+        self._n_changes = np.bincount(files, is_small[rows], minlength=len(view.paths))
         self._folders = _folder_ids(view.paths)
 
     def confidence(self, file_id: int) -> NDArray[np.float64]:
@@ -57,7 +59,7 @@ class CoChange:
     def companions(self, file_ids: Sequence[int], limit: int) -> list[Companion]:
         """Return the files that most surely change with any of ``file_ids``, best first."""
         n_files = len(self._view.paths)
-        score, confidence, lift = np.zeros(n_files), np.zeros(n_files), np.zeros(n_files)
+        score, confidence, expected = np.zeros(n_files), np.zeros(n_files), np.zeros(n_files)
         support = np.zeros(n_files, dtype=np.int64)
         top = float(self._activity.max()) if n_files else 0.0
         for file_id in dict.fromkeys(file_ids):
@@ -67,8 +69,7 @@ class CoChange:
             prior = self._activity / top if top > 0 else self._activity
             same_folder = self._folders == self._folders[file_id]
             score += share + prior * (_TREE_PRIOR + _FOLDER_PRIOR * same_folder)
-            expected = np.maximum(self._activity * mine, 1e-12)
-            lift = np.where(share > confidence, together * self._total / expected, lift)
+            expected += self._n_changes * self._n_changes[file_id] / max(self._n_commits, 1)
             confidence = np.maximum(confidence, share)
             support += count
         score[list(file_ids)] = 0.0
@@ -80,7 +81,7 @@ class CoChange:
                 path=self._view.paths[at],
                 support=int(support[at]),
                 confidence=min(float(confidence[at]), 1.0),
-                lift=float(lift[at]),
+                lift=float(support[at] / max(expected[at], 1e-12)),
             )
             for at in order
         ]
