@@ -22,6 +22,7 @@ from wherein.parse import grammars
 from wherein.parse.cuts import find_cuts
 from wherein.parse.definitions import DEFINITION_KINDS, find_definitions
 from wherein.parse.imports import find_imports
+from wherein.parse.keys import KEYS
 from wherein.parse.outline import OUTLINES
 from wherein.parse.references import REFERENCE_KINDS, find_references
 from wherein.parse.script import blank_markup
@@ -38,6 +39,9 @@ PARSE_VERSION = 1
 
 _EMPTY = Parsed((), (), (), (), (), ())
 
+_READERS = OUTLINES | KEYS
+"""Prose and configuration are read by their lines; a syntax tree would add nothing."""
+
 _MATCH_LIMIT = 4096
 """Matches under way at once; without a bound, broken input can make a query quadratic."""
 
@@ -52,7 +56,7 @@ _STEPS_PER_BYTE = 0.2
 def can_parse(language: str | None) -> bool:
     """Return whether `parse` knows the language; other text is cut by lines."""
     return language is not None and (
-        language in OUTLINES
+        language in _READERS
         or language in grammars.EMBEDDED
         or language in grammars.query_languages()
     )
@@ -71,8 +75,8 @@ def parse(text: bytes, language: str | None) -> Parsed:
     """
     if language is None or not can_parse(language):
         return _EMPTY
-    if language in OUTLINES:
-        return OUTLINES[language](text)
+    if language in _READERS:
+        return _READERS[language](text)
     name = grammars.EMBEDDED.get(language, language)
     code = blank_markup(text) if language in grammars.EMBEDDED else text
     tree = _tree(code, name)
