@@ -12,7 +12,7 @@ import selectors
 import signal
 import subprocess  # noqa: TID251 - the one place that starts processes
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +164,7 @@ def stream(
     cwd: Path | str,
     timeout_s: float,
     env_extra: Mapping[str, str] | None = None,
-) -> Iterator[Running]:
+) -> Generator[Running, None, None]:
     """Run a program and read its output while it runs; leaving the block kills it.
 
     Its standard error is dropped.

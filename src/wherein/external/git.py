@@ -1,0 +1,401 @@
+"""Asks git about a repository without letting the repository run anything.
+
+This is the only place that knows git's safe flags. A repository's own configuration can name
+programs (file system monitor, hooks, external diffs, text converters, filters, transports,
+signature checkers); each is switched off here, and no command that reads file contents through
+filters from the working tree is offered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wherein.errors import ExternalError, MissingProgramError, PathError, RevisionError
+from wherein.external.git_index import (
+    GITLINK,
+    Index,
+    UnknownIndexError,
+    parse_debug_listing,
+    read_index_file,
+    vouches,
+)
+from wherein.external.run import Completed, Running, run, stream
+
+__all__ = ["SAFE_ENVIRONMENT", "SAFE_OPTIONS", "Git", "Probe", "StatusEntry"]
+
+SAFE_OPTIONS = (
+    "--no-pager",
+    "--no-optional-locks",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    *(
+        part
+        for setting in (
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "core.untrackedCache=false",
+            "core.quotePath=false",
+            "core.splitIndex=false",
+            "core.sshCommand=false",
+            "core.gitProxy=",
+            "core.askPass=",
+            "core.alternateRefsCommand=",
+            "credential.helper=",
+            "diff.external=",
+            "diff.ignoreSubmodules=all",
+            "gc.auto=0",
+            "log.showSignature=false",
+            "gpg.program=false",
+            "maintenance.auto=false",
+            "protocol.allow=never",
+            "protocol.file.allow=never",
+            "protocol.ext.allow=never",
+            "safe.bareRepository=explicit",
+            "submodule.recurse=false",
+            "status.submoduleSummary=false",
+            "color.ui=false",
+        )
+        for part in ("-c", setting)
+    ),
+)
+"""Options before the subcommand: nothing of the repository's configuration runs or is written."""
+
+SAFE_ENVIRONMENT = {
+    "GIT_NO_LAZY_FETCH": "1",  # git 2.44 and later: a partial clone must not fetch
+    "GIT_ALLOW_PROTOCOL": "none",  # earlier ones: no transport is called none, so none may run
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+}
+
+TIMEOUT_S = 120.0
+"""A listing of a million files on a cold disk takes tens of seconds; more is a hanging mount."""
+
+NOT_A_REPOSITORY = 128
+"""Git's exit code for a fatal error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What looking for a repository found."""
+
+    git: Git | None
+    reason: str = ""
+    """Why git does not answer for a folder that looks like a repository; empty when there is no
+    repository or all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEntry:
+    """A path whose content or presence differs from the commit, or that is untracked."""
+
+    path: str
+    code: str
+    """Git's two letters (``M.``, ``.D``, ``??``…)."""
+    original: str = ""
+    """The former path of a rename."""
+
+
+class Git:
+    """One working tree as git sees it. Make it with `Git.find` or `Git.probe`."""
+
+    def __init__(self, root: Path, top: Path, git_dir: Path, common_dir: Path) -> None:
+        self.root = root
+        """The folder commands run in; paths are relative to it."""
+        self.top = top
+        """The working tree's top level."""
+        self.git_dir = git_dir
+        """Where this working tree's HEAD and index are."""
+        self.common_dir = common_dir
+        """What all working trees of the repository family share."""
+
+    @property
+    def is_linked_worktree(self) -> bool:
+        """Whether this is a worktree made by ``git worktree add``."""
+        return self.git_dir != self.common_dir
+
+    @property
+    def prefix(self) -> str:
+        """The root relative to the top level, empty or ending in ``/``."""
+        if self.root == self.top:
+            return ""
+        return self.root.relative_to(self.top).as_posix() + "/"
+
+    def at_top(self) -> Git:
+        """Return git for the top level of the same working tree."""
+        return Git(self.top, self.top, self.git_dir, self.common_dir)
+
+    @classmethod
+    def find(cls, path: Path) -> Git | None:
+        """Return git for the folder ``path``, or None when git does not answer for it."""
+        return cls.probe(path).git
+
+    @classmethod
+    def probe(cls, path: Path) -> Probe:
+        """Look for the repository that ``path`` lies in, and say why not when git refuses it.
+
+        Raises:
+            PathError: ``path`` is not a folder we may enter.
+        """
+        root = path.resolve()
+        if not has_repository_above(root):
+            return Probe(None)
+        try:
+            done = _run(
+                root,
+                ("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"),
+            )
+        except MissingProgramError:
+            return Probe(None, "git is not installed")
+        lines = done.stdout.split(b"\n")
+        if done.returncode != 0 or len(lines) < 3:
+            return Probe(None, _refusal(done.stderr))
+        top, git_dir, common_dir = (Path(os.fsdecode(line)) for line in lines[:3])
+        if not root.is_relative_to(top):  # core.worktree points somewhere else
+            return Probe(None, f"the repository's working tree is elsewhere ({str(top)!r})")
+        return Probe(cls(root, top, git_dir.resolve(), (root / common_dir).resolve()))
+
+    def run(
+        self,
+        *args: str | bytes,
+        stdin: bytes | None = None,
+        timeout_s: float = TIMEOUT_S,
+        max_output_bytes: int | None = None,
+    ) -> Completed:
+        """Run one git command with the safe flags in `root`; the exit code is the caller's."""
+        return _run(
+            self.root, args, stdin=stdin, timeout_s=timeout_s, max_output_bytes=max_output_bytes
+        )
+
+    def output(
+        self, *args: str | bytes, stdin: bytes | None = None, timeout_s: float = TIMEOUT_S
+    ) -> bytes:
+        """Run one git command and return its output.
+
+        Raises:
+            ExternalError: Git said no.
+        """
+        done = self.run(*args, stdin=stdin, timeout_s=timeout_s)
+        if done.returncode != 0:
+            raise ExternalError(_complaint(args, done.stderr))
+        return done.stdout
+
+    @contextmanager
+    def stream(
+        self, *args: str | bytes, timeout_s: float = TIMEOUT_S
+    ) -> Generator[Running, None, None]:
+        """Run one git command and read its output while it runs."""
+        argv = ("git", *SAFE_OPTIONS, *args)
+        with stream(
+            argv, cwd=self.root, timeout_s=timeout_s, env_extra=SAFE_ENVIRONMENT
+        ) as running:
+            yield running
+
+    def head(self) -> str | None:
+        """Return the commit checked out, None before the first commit."""
+        done = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}")
+        return _line(done.stdout) if done.returncode == 0 else None
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit that ``revision`` names.
+
+        Raises:
+            RevisionError: Git does not know it, or it is an option in disguise.
+        """
+        if revision and not revision.startswith("-") and "\0" not in revision:
+            done = self.run(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            )
+            if done.returncode == 0 and done.stdout:
+                return _line(done.stdout)
+        message = f"unknown revision {revision!r}"
+        raise RevisionError(message, hint="give a commit, branch or tag that git log shows")
+
+    def is_shallow(self) -> bool:
+        """Return whether history was cut when cloning."""
+        return (self.common_dir / "shallow").is_file()
+
+    def ls_files(self, *options: str) -> list[str]:
+        """Return the paths ``git ls-files`` lists with ``options``, relative to `root`."""
+        return _paths(self.output("ls-files", "-z", *options))
+
+    def untracked(self) -> list[str]:
+        """Return untracked paths that are not ignored; a nested repository ends in ``/``."""
+        return self.ls_files("--others", "--exclude-standard")
+
+    def ignored(self) -> list[str]:
+        """Return ignored paths, whole folders as one path ending in ``/``."""
+        return self.ls_files("--others", "--ignored", "--exclude-standard", "--directory")
+
+    def ignored_among(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return the ignored ones of untracked ``paths``, each with the rule that decides.
+
+        A rule reads ``file:line:pattern``.
+        """
+        if not paths:
+            return {}
+        stdin = b"\0".join(os.fsencode(path) for path in paths)
+        done = self.run("check-ignore", "-z", "--stdin", "--verbose", stdin=stdin)
+        if done.returncode not in {0, 1}:
+            raise ExternalError(_complaint(("check-ignore",), done.stderr))
+        parts = _paths(done.stdout)
+        return {
+            path: f"{source}:{line}:{pattern}"
+            for source, line, pattern, path in zip(
+                parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=True
+            )
+            if not pattern.startswith("!")
+        }
+
+    def changed_since(self, revision: str) -> set[str]:
+        """Return paths under `root` whose content may differ from ``revision``'s.
+
+        Changed and deleted tracked paths and untracked ones. A path whose stat differs from the
+        index counts as changed without being read: git would run filters to read it.
+
+        Raises:
+            RevisionError: Git does not know the revision.
+        """
+        commit = self.resolve(revision)
+        # Tree against index needs no file; files against index by stat alone (see `stale_paths`).
+        staged = self.output(
+            "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
+            "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit, "--",
+        )  # fmt: skip
+        return {*_paths(staged), *self.untracked(), *self.stale_paths()}
+
+    def index(self) -> Index:
+        """Return the index of this working tree, whatever its format."""
+        try:
+            return read_index_file(self.git_dir)
+        except UnknownIndexError:
+            pass
+        path = self.git_dir / "index"
+        try:
+            written_ns = path.stat().st_mtime_ns
+        except FileNotFoundError:
+            written_ns = 0
+        listing = self.at_top().output("ls-files", "--stage", "--debug", "-z")
+        return parse_debug_listing(listing, written_ns)
+
+    def stale_paths(self) -> list[str]:
+        """Return tracked paths that the index does not vouch for, by git's stat data alone.
+
+        A changed or deleted file is among them; so is a file only touched since git last looked.
+        """
+        index = self.index()
+        prefix = self.prefix
+        stale: list[str] = []
+        for entry in index.entries:
+            if not entry.path.startswith(prefix) or entry.mode == GITLINK:
+                continue
+            path = entry.path[len(prefix) :]
+            try:
+                found = os.lstat(self.root / path)
+            except OSError:
+                if not entry.is_skip_worktree:
+                    stale.append(path)
+                continue
+            if not vouches(entry, found, index.written_ns):
+                stale.append(path)
+        return stale
+
+    def status(self) -> list[StatusEntry]:
+        """Return what ``git status`` says, computed without reading files through filters."""
+        entries: list[StatusEntry] = []
+        head = self.head()
+        staged: dict[str, str] = {}
+        if head is not None:
+            raw = self.output(
+                "diff-index", "--cached", "--name-status", "-z", "--no-renames", "--relative",
+                "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", head, "--",
+            )  # fmt: skip
+            parts = _paths(raw)
+            staged = dict(zip(parts[1::2], parts[0::2], strict=True))
+        else:
+            staged = dict.fromkeys(self.ls_files("--cached"), "A")
+        stale = set(self.stale_paths())
+        for path in sorted({*staged, *stale}):
+            worktree = "."
+            if path in stale:
+                worktree = "M" if os.path.lexists(self.root / path) else "D"
+            entries.append(StatusEntry(path, staged.get(path, ".") + worktree))
+        entries.extend(StatusEntry(path, "??") for path in sorted(self.untracked()))
+        return entries
+
+    def show(self, revision: str, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return the bytes of ``path`` (relative to `root`) at ``revision``, unconverted.
+
+        Raises:
+            RevisionError: The revision is unknown.
+            PathError: It has no such file.
+        """
+        commit = self.resolve(revision)
+        name = f"{commit}:{self.prefix}{path}"
+        done = self.run("cat-file", "blob", os.fsencode(name), max_output_bytes=max_bytes)
+        if done.returncode != 0 and not done.is_truncated:
+            message = f"{path!r} is not a file at {revision!r}"
+            raise PathError(message)
+        return done.stdout
+
+
+def has_repository_above(folder: Path) -> bool:
+    """Return whether ``folder`` or one above it has a ``.git``; spares a process outside git."""
+    return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
+
+
+def _run(
+    root: Path,
+    args: Sequence[str | bytes],
+    *,
+    stdin: bytes | None = None,
+    timeout_s: float = TIMEOUT_S,
+    max_output_bytes: int | None = None,
+) -> Completed:
+    return run(
+        ("git", *SAFE_OPTIONS, *args),
+        cwd=root,
+        timeout_s=timeout_s,
+        stdin=stdin,
+        max_output_bytes=max_output_bytes,
+        env_extra=SAFE_ENVIRONMENT,
+    )
+
+
+def _paths(output: bytes) -> list[str]:
+    """Split NUL-terminated output."""
+    return os.fsdecode(output).split("\0")[:-1]
+
+
+def _line(output: bytes) -> str:
+    return output.decode("ascii", "replace").strip()
+
+
+def _refusal(stderr: bytes) -> str:
+    """Say in our words why git does not open the repository."""
+    text = stderr.decode("utf-8", "replace")
+    if "dubious ownership" in text or "safe.directory" in text:
+        return "git refuses the repository: another user owns it (safe.directory)"
+    if "must be run in a work tree" in text or "safe.bareRepository" in text:
+        return "the repository is bare"
+    if "not a git repository" in text:
+        return "the .git here is not a repository git can open"
+    first = text.strip().splitlines()[:1]
+    return (
+        f"git cannot open the repository: {first[0]}" if first else "git cannot open the repository"
+    )
+
+
+def _complaint(args: Sequence[str | bytes], stderr: bytes) -> str:
+    first = stderr.decode("utf-8", "replace").strip().splitlines()[:1]
+    said = first[0] if first else "no reason given"
+    return f"git {os.fsdecode(args[0])} failed: {said}"

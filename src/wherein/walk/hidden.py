@@ -1,0 +1,115 @@
+"""Hides paths by rules of our own: ``.ignore``, ``.whereinignore`` and the settings' patterns.
+
+They can only hide, tracked files too, and never bring back what git ignores: nothing in a
+repository may widen what is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from wherein.errors import PatternError
+from wherein.walk.ignore import IgnoreRules, Rule, parse_rules
+
+__all__ = ["OWN_IGNORE_FILES", "HidingRules", "parse_patterns", "read_rules"]
+
+OWN_IGNORE_FILES = (".ignore", ".whereinignore")
+"""The weaker first."""
+
+MAX_RULE_FILE_BYTES = 10_000_000
+"""A larger ignore file is a mistake; git stops at 100 MB."""
+
+
+def read_rules(path: Path, *, ignore_case: bool = False, follow: bool = True) -> IgnoreRules | None:
+    """Return the rules in a file, None when there is none or it is no regular file."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            data = file.read(MAX_RULE_FILE_BYTES)
+        except OSError:  # a folder
+            return None
+    rules = parse_rules(data or b"", ignore_case=ignore_case)
+    return IgnoreRules(rules, str(path)) if rules else None
+
+
+def parse_patterns(patterns: Sequence[str], name: str) -> IgnoreRules | None:
+    """Return the rules of a setting's patterns, None when it has none.
+
+    Raises:
+        PatternError: A pattern holds a line end.
+    """
+    for pattern in patterns:
+        if "\n" in pattern or "\0" in pattern:
+            message = f"{name} has a pattern over several lines: {pattern!r}"
+            raise PatternError(message, hint="give each pattern by itself")
+    rules = parse_rules(b"\n".join(os.fsencode(pattern) for pattern in patterns))
+    return IgnoreRules(rules, f"setting {name}") if rules else None
+
+
+class HidingRules:
+    """What hides paths of one tree. Folders are decided once and remembered."""
+
+    def __init__(self, settings_rules: IgnoreRules | None = None) -> None:
+        self._settings_rules = settings_rules
+        self._files: dict[str, list[IgnoreRules]] = {}
+        self._folders: dict[str, bool] = {"": False}
+
+    def add_file(self, path: Path, start: str, name: str) -> None:
+        """Take over the rules of ``path``, which act in the folder ``start`` (``src/``)."""
+        rules = read_rules(path, follow=False)
+        if rules is None:
+            return
+        here = self._files.setdefault(start, [])
+        if name == OWN_IGNORE_FILES[-1]:
+            here.append(rules)
+        else:
+            here.insert(0, rules)
+        self._folders = {"": False}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is hidden at all."""
+        return self._settings_rules is None and not self._files
+
+    def hides_folder(self, folder: str) -> bool:
+        """Return whether everything under ``folder`` is hidden."""
+        known = self._folders.get(folder)
+        if known is None:
+            known = self.hides_folder(folder.rpartition("/")[0]) or self._hides(
+                folder, is_folder=True
+            )
+            self._folders[folder] = known
+        return known
+
+    def hides(self, path: str) -> bool:
+        """Return whether the file ``path`` is hidden, itself or by a folder above it."""
+        if self.is_empty:
+            return False
+        return self.hides_folder(path.rpartition("/")[0]) or self._hides(path, is_folder=False)
+
+    def _hides(self, path: str, *, is_folder: bool) -> bool:
+        rule = self._decide(path, is_folder=is_folder)
+        return rule is not None and not rule.is_negated
+
+    def _decide(self, path: str, *, is_folder: bool) -> Rule | None:
+        """Return the rule that decides: the settings, then the deepest file."""
+        if self._settings_rules is not None:
+            rule = self._settings_rules.decide(os.fsencode(path), is_folder=is_folder)
+            if rule is not None:
+                return rule
+        start = path[: path.rfind("/") + 1]
+        while self._files:
+            for rules in reversed(self._files.get(start, ())):
+                rule = rules.decide(os.fsencode(path[len(start) :]), is_folder=is_folder)
+                if rule is not None:
+                    return rule
+            if not start:
+                break
+            start = start[: start.rfind("/", 0, -1) + 1]
+        return None
