@@ -12,7 +12,7 @@ import selectors
 import signal
 import subprocess  # noqa: TID251 - the one place that starts processes
 import time
-from collections.abc import Generator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path

@@ -232,8 +232,8 @@ _NAMES: dict[str, str] = {
         "gitignore": ".gitignore .dockerignore .ignore .npmignore .eslintignore .prettierignore"
         " .whereinignore .helmignore .rgignore .gcloudignore .vscodeignore .stylelintignore",
         "groovy": "jenkinsfile",
-        "ini": ".editorconfig .gitconfig .gitmodules .flake8 .pylintrc .coveragerc setup.cfg tox.ini"
-        " .npmrc .buckconfig .hgrc",
+        "ini": ".editorconfig .gitconfig .gitmodules .flake8 .pylintrc .coveragerc setup.cfg"
+        " tox.ini .npmrc .buckconfig .hgrc",
         "json": ".babelrc .jshintrc .watchmanconfig .swcrc .nycrc .lintstagedrc .stylelintrc"
         " composer.lock .arcconfig .tern-project",
         "jsonc": "tsconfig.json jsconfig.json .eslintrc .jscsrc devcontainer.json .eslintrc.json"
@@ -298,8 +298,8 @@ _MODES = {
     "objc": "objc", "sql": "sql", "vim": "vim", "xml": "xml", "html": "html",
 }  # fmt: skip
 _CPP_SIGNS = re.compile(
-    rb"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w+|using[ \t]+\w|(?:public|private|protected)"
-    rb"[ \t]*:|virtual\b|extern[ \t]+\"C\+\+\"|constexpr\b|inline namespace)|\bstd::"
+    rb"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w+|using[ \t]+\w"
+    rb"|(?:public|private|protected)[ \t]*:|virtual\b|extern[ \t]+\"C\+\+\"|constexpr\b|inline namespace)|\bstd::"
     rb"|#[ \t]*include[ \t]*<(?:\w+)>",
     re.MULTILINE,
 )
