@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wherein.errors import CorruptIndexError
 from wherein.store import vectors
-from wherein.store.formula import BM25F, Bm25f
+from wherein.store.formula import BM25F, DENSITY_EXPONENT, Bm25f
 from wherein.store.segment import Segment
 from wherein.tokens import term_id
 from wherein.types import FIELDS, Chunk, Definition, FileFlag, FileKind
@@ -156,6 +156,18 @@ class TreeIndex:
         return self._column("chunk_lengths", np.zeros((0, len(FIELDS)), np.uint16))
 
     @cached_property
+    def file_lengths(self) -> NDArray[np.int64]:
+        """Shape ``(n_files,)``: number of body terms of each file."""
+        sums = np.zeros(self.n_chunks + 1, np.int64)
+        np.cumsum(self.field_lengths[:, 0], out=sums[1:])
+        return sums[self.chunk_offsets[1:]] - sums[self.chunk_offsets[:-1]]
+
+    @cached_property
+    def density_norms(self) -> NDArray[np.float64]:
+        """Shape ``(n_files,)``: what the sum over a file's chunks is divided by."""
+        return np.maximum(self.chunk_counts, 1).astype(np.float64) ** DENSITY_EXPONENT
+
+    @cached_property
     def path_lengths(self) -> NDArray[np.uint16]:
         """Shape ``(n_files,)``: number of terms of each path."""
         return self._column("path_lengths", np.zeros(0, np.uint16))
@@ -291,6 +303,29 @@ class TreeIndex:
                 if same and self.live_files[item.file]:
                     found.append(item)
         return found
+
+    def defining_files(self, name: str, *, ignore_case: bool = False) -> NDArray[np.int64]:
+        """Return the ordinals of the live files that define ``name``, once each definition."""
+        parts = [
+            segment.arrays.array("definition_file")[
+                segment.definition_rows(name, ignore_case=ignore_case)
+            ].astype(np.int64)
+            + start
+            for segment, start in zip(self._segments, self._first_files, strict=False)
+        ]
+        files = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        return files[self.live_files[files]]
+
+    def definitions_of(
+        self, file: int, name: str, *, ignore_case: bool = False
+    ) -> list[FoundDefinition]:
+        """Return the definitions of ``name`` in one file, in order."""
+        number, row = self._place(file)
+        segment = self._segments[number]
+        start, stop = segment.file_definitions[row : row + 2].tolist()
+        rows = segment.definition_rows(name, ignore_case=ignore_case)
+        here = np.sort(rows[(rows >= start) & (rows < stop)])
+        return [self._found(number, definition) for definition in here.tolist()]
 
     def definitions_in(self, file: int) -> list[FoundDefinition]:
         """Return the definitions of one file, in the order of the record."""

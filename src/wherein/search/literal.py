@@ -1,0 +1,129 @@
+"""Finds a quoted text, or the longest part of a message, in the text of the likeliest files.
+
+The index holds terms, not text; these few files are read through a function that is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.search.query import Query
+from wherein.store.tree_index import TreeIndex
+from wherein.tokens import identifier_terms, scan_words
+
+__all__ = ["LITERAL_FILES", "LiteralMatch", "TextReader", "files_with_all_terms", "find_literals"]
+
+TextReader = Callable[[str], str | None]
+"""Path to the file's text as it was indexed, or None when it cannot be read."""
+
+LITERAL_FILES = 40
+"""Files read for a quoted text or a message: 40 of 20 kB take 2 ms."""
+
+MIN_RUN = 3
+"""Words in a row that make part of a message a match."""
+
+MAX_MESSAGE_WORDS = 40
+ANCHORS = 3
+MAX_OCCURRENCES = 20
+MAX_LINE_CHARS = 400
+"""Bounds on the search for a run in one file."""
+
+_MAX_TEXT = 2_000_000
+_WORD = re.compile(r"[^\W\d_][\w'-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralMatch:
+    """Where a text of the query stands in a file."""
+
+    line: int
+    share: float
+    """How much of the text stands there, 0..1; 1 is all of it."""
+
+
+def files_with_all_terms(index: TreeIndex, text: str, limit: int) -> NDArray[np.int64]:
+    """Return the live files that have every term of ``text`` in one chunk, by ordinal, cut."""
+    wanted = dict.fromkeys(t for word in scan_words(text) for t in identifier_terms(word))
+    lists = sorted((index.postings(term).chunks for term in wanted), key=len)
+    if not lists or not len(lists[0]):
+        return np.zeros(0, np.int64)
+    common = lists[0]
+    for chunks in lists[1:]:
+        common = np.intersect1d(common, chunks, assume_unique=True)
+    return np.unique(index.file_of_chunk[common]).astype(np.int64)[:limit]
+
+
+def find_literals(
+    query: Query, paths: Mapping[int, str], read_text: TextReader
+) -> dict[int, LiteralMatch]:
+    """Return the best match of a quoted text or of the message in each of some files.
+
+    Args:
+        query: Its quoted texts are looked for as they are; a message by its longest run of words.
+        paths: File ordinal to path; the first `LITERAL_FILES` are read.
+        read_text: Reads one of them.
+    """
+    whole = [*query.quoted, *([query.subject.strip()] if query.is_message else [])]
+    words = [word.lower() for word in _WORD.findall(query.subject)][:MAX_MESSAGE_WORDS]
+    found: dict[int, LiteralMatch] = {}
+    for file, path in list(paths.items())[:LITERAL_FILES]:
+        text = read_text(path)
+        if text is None:
+            continue
+        match = _whole_match(text[:_MAX_TEXT], whole)
+        if match is None and query.is_message:
+            match = _longest_run(text[:_MAX_TEXT], words)
+        if match is not None:
+            found[file] = match
+    return found
+
+
+def _whole_match(text: str, wanted: Sequence[str]) -> LiteralMatch | None:
+    for literal in wanted:
+        place = text.find(literal)
+        if place >= 0:
+            return LiteralMatch(text.count("\n", 0, place) + 1, 1.0)
+    return None
+
+
+def _longest_run(text: str, words: Sequence[str]) -> LiteralMatch | None:
+    """Return the line with the longest run of the message's words, when it is long enough.
+
+    Values filled in break a message into runs, so a line of the source has a part of it. Only lines
+    with one of the longest words are looked at.
+    """
+    best, best_line = MIN_RUN - 1, -1
+    lower = text.lower()
+    for anchor in sorted(dict.fromkeys(words), key=lambda word: (-len(word), word))[:ANCHORS]:
+        place = lower.find(anchor)
+        for _ in range(MAX_OCCURRENCES):
+            if place < 0:
+                break
+            start = lower.rfind("\n", 0, place) + 1
+            end = lower.find("\n", place)
+            line = lower[start : end if end >= 0 else len(lower)]
+            length = _run_length(_WORD.findall(line[:MAX_LINE_CHARS]), words)
+            if length > best:
+                best, best_line = length, start
+            place = lower.find(anchor, start + len(line))
+    if best_line < 0:
+        return None
+    return LiteralMatch(text.count("\n", 0, best_line) + 1, 0.9 * best / len(words))
+
+
+def _run_length(line: Sequence[str], words: Sequence[str]) -> int:
+    """Return the length of the longest run of words that both have."""
+    best = 0
+    lengths = [0] * (len(words) + 1)
+    for word in line:
+        previous = 0
+        for place, other in enumerate(words, start=1):
+            before, lengths[place] = lengths[place], previous + 1 if word == other else 0
+            previous = before
+            best = max(best, lengths[place])
+    return best

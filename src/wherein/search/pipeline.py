@@ -1,0 +1,286 @@
+"""Answers a query from a tree's index: understand, retrieve, fuse, rank, choose places.
+
+Nothing is written here and nothing is read but the index and, for quoted texts and telling lines,
+the text of files through the function that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.embed.protocol import Embedder
+from wherein.search import evidence
+from wherein.search.filters import Filters, Masks, masks, with_scopes
+from wherein.search.literal import (
+    LITERAL_FILES,
+    LiteralMatch,
+    TextReader,
+    files_with_all_terms,
+    find_literals,
+)
+from wherein.search.matches import Matches, match
+from wherein.search.places import choose_place, matched_lines
+from wherein.search.query import Query, TermKind, understand
+from wherein.search.rank import Ranked, Weights, WeightSet, bundled_weights, contributions, rank
+from wherein.search.retrievers import (
+    MAX_CANDIDATES,
+    Candidates,
+    SignalSource,
+    file_scores,
+    find_candidates,
+    lexical_scores,
+)
+from wherein.search.signals import Evaluated, evaluate
+from wherein.store.tree_index import TreeIndex
+from wherein.types import Answer, Counters, Evidence, Hit
+
+__all__ = ["Features", "explain_features", "search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the ranker knows of a query's candidates, for learning weights."""
+
+    files: tuple[int, ...]
+    """Ordinals of the candidate files, best first by the first stage."""
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    matrix: NDArray[np.float32]
+    """Shape ``(len(files), len(names))``, raw signal values."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All that one query brought to light."""
+
+    query: Query
+    masks: Masks
+    candidates: Candidates
+    matches: Matches
+    evaluated: Evaluated
+    similarities: NDArray[np.float32] | None
+    literals: dict[int, LiteralMatch]
+    notes: tuple[str, ...]
+    postings_read: int
+
+
+def search(
+    index: TreeIndex,
+    text: str,
+    *,
+    limit: int = 10,
+    filters: Filters | None = None,
+    embedder: Embedder | None = None,
+    sources: Sequence[SignalSource] = (),
+    own_names: Sequence[str] = (),
+    read_text: TextReader | None = None,
+    weights: Weights | None = None,
+    repository: str = "",
+    snapshot_id: str = "",
+) -> Answer:
+    """Answer a query with the best place of each of the best files.
+
+    Args:
+        index: The tree's index.
+        text: The query: words, names, paths, quoted text, a message, in any mixture.
+        limit: Hits at most.
+        filters: Restrictions, applied before anything is cut.
+        embedder: Makes the query's vector; None searches without vectors.
+        sources: Further evidence on files (history, graph).
+        own_names: Names of the project itself, which count less in the query.
+        read_text: Reads a file's text for quoted texts and telling lines; None leaves them out.
+        weights: Other weights than the bundled ones.
+        repository: Copied into the hits.
+        snapshot_id: Copied into the answer.
+
+    Raises:
+        QueryError: The query is empty, or a filter names something unknown.
+        PatternError: A glob does not compile.
+    """
+    found = _find(index, text, filters, embedder, sources, own_names, read_text)
+    chosen = (weights or bundled_weights()).choose(
+        has_history=any(source.name == "history" for source in sources),
+        has_vectors=found.similarities is not None,
+    )
+    paths = [index.path(file) for file in found.evaluated.files.tolist()]
+    ranked = rank(found.evaluated, chosen, paths)
+    features = evidence.answer_features(found.evaluated, ranked, found.matches, limit)
+    chance = evidence.probability(features, chosen.evidence) if ranked.order else 0.0
+    sureness = evidence.level(chance, features) if ranked.order else Evidence.WEAK
+    hits = tuple(
+        _hit(index, found, ranked, chosen, row, place, sureness, read_text, repository)
+        for place, row in enumerate(ranked.order[: max(limit, 0)], start=1)
+    )
+    return Answer(
+        hits=hits,
+        snapshot_id=snapshot_id,
+        evidence=sureness,
+        probability=chance,
+        notes=(*found.notes, *_notes(found, bool(hits))),
+        counters=Counters(
+            files_considered=len(found.candidates.files),
+            postings_read=found.postings_read,
+            vectors_compared=index.n_chunks if found.similarities is not None else 0,
+        ),
+    )
+
+
+def explain_features(
+    index: TreeIndex,
+    text: str,
+    *,
+    filters: Filters | None = None,
+    embedder: Embedder | None = None,
+    sources: Sequence[SignalSource] = (),
+    own_names: Sequence[str] = (),
+    read_text: TextReader | None = None,
+) -> Features:
+    """Return the candidates of a query with all their raw signals; arguments are `search`'s."""
+    found = _find(index, text, filters, embedder, sources, own_names, read_text)
+    files = tuple(found.evaluated.files.tolist())
+    paths = tuple(index.path(file) for file in files)
+    return Features(files, paths, found.evaluated.names, found.evaluated.matrix)
+
+
+def _find(
+    index: TreeIndex,
+    text: str,
+    filters: Filters | None,
+    embedder: Embedder | None,
+    sources: Sequence[SignalSource],
+    own_names: Sequence[str],
+    read_text: TextReader | None,
+) -> _Found:
+    query = understand(text, own_names=own_names)
+    narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
+    allowed = masks(index, narrowed)
+    lexical = lexical_scores(index, query)
+    scores = file_scores(index, lexical.chunks, allowed)
+    similarities = _similarities(index, query, embedder)
+    candidates = find_candidates(index, query, allowed, scores, similarities, sources)
+    candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
+    matches = match(index, query, lexical, candidates.files, allowed)
+    evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
+    return _Found(
+        query,
+        allowed,
+        candidates,
+        matches,
+        evaluated,
+        similarities,
+        literals,
+        notes,
+        lexical.postings_read,
+    )
+
+
+def _similarities(
+    index: TreeIndex, query: Query, embedder: Embedder | None
+) -> NDArray[np.float32] | None:
+    """Return the cosine of every chunk, or None without vectors or without a known word."""
+    if embedder is None or not index.dim or embedder.dim != index.dim or query.is_empty:
+        return None
+    vector = embedder.embed_query(query.subject)
+    return index.similarity(vector) if vector.any() else None
+
+
+def _with_literals(
+    index: TreeIndex,
+    query: Query,
+    allowed: Masks,
+    candidates: Candidates,
+    read_text: TextReader | None,
+) -> tuple[Candidates, dict[int, LiteralMatch]]:
+    """Look for quoted texts or the message; files that have the whole text join the candidates."""
+    if read_text is None or not (query.quoted or query.is_message):
+        return candidates, {}
+    files = candidates.files.tolist()
+    for quoted in query.quoted:
+        more = files_with_all_terms(index, quoted, LITERAL_FILES // 2)
+        if allowed.files is not None:
+            more = more[allowed.files[more]]
+        files = [*more.tolist(), *files]
+    ordered = list(dict.fromkeys(files))
+    literals = find_literals(query, {file: index.path(file) for file in ordered}, read_text)
+    whole = [file for file in ordered if file in literals and literals[file].share >= 1]
+    kept = dict.fromkeys([*candidates.files.tolist(), *whole])
+    if len(kept) > MAX_CANDIDATES:
+        # Files with the text itself stay; the least likely of the others make room.
+        kept = dict.fromkeys([*whole, *kept])
+    chosen = np.array(list(kept)[:MAX_CANDIDATES], np.int64)
+    return Candidates(chosen, candidates.ranks), literals
+
+
+def _hit(
+    index: TreeIndex,
+    found: _Found,
+    ranked: Ranked,
+    weights: WeightSet,
+    row: int,
+    place: int,
+    sureness: Evidence,
+    read_text: TextReader | None,
+    repository: str,
+) -> Hit:
+    ordinal = int(found.evaluated.files[row])
+    file = index.file(ordinal)
+    literal = found.literals.get(ordinal)
+    chosen = choose_place(
+        found.matches, found.query, row, found.similarities, literal.line if literal else None
+    )
+    lines: tuple[int, ...] = ()
+    if read_text is not None:
+        content = read_text(file.path)
+        if content is not None:
+            shown = content.split("\n")[chosen.start_line - 1 : chosen.end_line]
+            lines = matched_lines(shown, chosen.start_line, _term_weights(found.matches))
+            if literal and chosen.start_line <= literal.line <= chosen.end_line:
+                lines = tuple(dict.fromkeys([literal.line, *lines]))
+    return Hit(
+        path=file.path,
+        start_line=chosen.start_line,
+        end_line=chosen.end_line,
+        symbol=chosen.symbol,
+        kind=chosen.kind,
+        language=file.language,
+        score=float(ranked.scores[row]),
+        rank=place,
+        evidence=evidence.hit_level(found.evaluated, row, sureness),
+        repository=repository,
+        signature=chosen.signature,
+        further=chosen.further,
+        matched_lines=lines,
+        signals=contributions(found.evaluated, weights, row),
+    )
+
+
+def _term_weights(matches: Matches) -> dict[str, float]:
+    return {
+        term.term: float(idf)
+        for term, idf in zip(matches.terms, matches.idf, strict=True)
+        if idf > 0 and term.kind is not TermKind.JOINED
+    }
+
+
+def _notes(found: _Found, has_hits: bool) -> list[str]:
+    """Return what the asker should know: no words, unknown words, texts found only in part."""
+    query = found.query
+    if query.is_empty:
+        return ["the query has no word or number to look for: use grep to find signs"]
+    notes: list[str] = []
+    if query.is_cut:
+        notes.append("the query is very long: only its first different words were looked at")
+    missing = evidence.missing_words(query, found.matches)
+    if missing:
+        words = ", ".join(repr(word) for word in missing[:8])
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        notes.append(f"in no file: {words}{more}")
+    has_whole = any(literal.share >= 1 for literal in found.literals.values())
+    if has_hits and not has_whole and (query.quoted or query.is_message):
+        what = "the quoted text" if query.quoted else "the whole text"
+        notes.append(f"no line has {what}: these are partial matches")
+    return notes

@@ -1,0 +1,132 @@
+"""Orders the candidates by a weighted sum of their signals.
+
+The weights are data (`data/weights.json`): one set for each of with and without history and with
+and without vectors. They are for raw signal values: where they were learned on standardised ones,
+mean and deviation are folded in, so a hit's contributions sum to its score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files as package_files
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.errors import SettingsError
+from wherein.search.signals import Evaluated
+
+__all__ = [
+    "EvidenceModel",
+    "WeightSet",
+    "Weights",
+    "bundled_weights",
+    "contributions",
+    "read_weights",
+]
+
+
+class EvidenceModel(msgspec.Struct, frozen=True):
+    """Logistic model of the probability that a right file is among the hits."""
+
+    bias: float = 0.0
+    weights: dict[str, float] = {}
+    """Names are those of `evidence.FEATURES`."""
+
+
+class WeightSet(msgspec.Struct, frozen=True):
+    """Weights for one situation."""
+
+    weights: dict[str, float]
+    """Signal name to weight; a signal left out weighs 0."""
+    evidence: EvidenceModel = EvidenceModel()
+    made: str = ""
+    """Data, date and command they come from."""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """A weights file."""
+
+    version: int
+    sets: dict[str, WeightSet]
+    """``plain``, ``vectors``, ``history``, ``history+vectors``; ``plain`` must be there."""
+
+    def choose(self, *, has_history: bool, has_vectors: bool) -> WeightSet:
+        """Return the set for a situation, or the nearest that the file has."""
+        full = "+".join(
+            name for name, has in (("history", has_history), ("vectors", has_vectors)) if has
+        )
+        for name in (full, "history" if has_history else "", "vectors" if has_vectors else ""):
+            if name in self.sets:
+                return self.sets[name]
+        return self.sets["plain"]
+
+
+WEIGHTS_VERSION = 1
+
+
+def read_weights(path: Path) -> Weights:
+    """Read a weights file.
+
+    Raises:
+        SettingsError: It cannot be read or is not one.
+    """
+    try:
+        return _decode(path.read_bytes())
+    except (OSError, msgspec.MsgspecError, ValueError) as error:
+        message = f"weights file {str(path)!r} cannot be used: {error}"
+        raise SettingsError(message, hint="leave it out to use the bundled weights") from error
+
+
+@lru_cache(maxsize=1)
+def bundled_weights() -> Weights:
+    """Return the weights that come with the package."""
+    return _decode((package_files("wherein.search") / "data" / "weights.json").read_bytes())
+
+
+def _decode(data: bytes) -> Weights:
+    weights = msgspec.json.decode(data, type=Weights)
+    if weights.version != WEIGHTS_VERSION or "plain" not in weights.sets:
+        message = f"version {weights.version}, sets {sorted(weights.sets)}"
+        raise ValueError(message)
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The candidates in order."""
+
+    order: tuple[int, ...]
+    """Rows of the matrix, best first."""
+    scores: NDArray[np.float64]
+    """Shape ``(F,)``, by row."""
+
+
+def rank(evaluated: Evaluated, weights: WeightSet, paths: Sequence[str]) -> Ranked:
+    """Order the candidates by the sum of their weighted signals.
+
+    Args:
+        evaluated: The signals.
+        weights: What each counts.
+        paths: The candidates' paths, which decide between equal scores.
+    """
+    vector = np.array([weights.weights.get(name, 0.0) for name in evaluated.names], np.float64)
+    # Row by row in the columns' order: the same sum on every machine, whatever BLAS does.
+    scores = np.cumsum(evaluated.matrix.astype(np.float64) * vector, axis=1)[:, -1]
+    order = sorted(range(len(paths)), key=lambda row: (-float(scores[row]), paths[row]))
+    return Ranked(tuple(order), scores)
+
+
+def contributions(evaluated: Evaluated, weights: WeightSet, row: int) -> Mapping[str, float]:
+    """Return what each signal adds to a candidate's score, the largest first, without zeros."""
+    values = evaluated.matrix[row].astype(np.float64)
+    parts = {
+        name: float(value) * weights.weights[name]
+        for name, value in zip(evaluated.names, values, strict=True)
+        if value and weights.weights.get(name)
+    }
+    return dict(sorted(parts.items(), key=lambda item: (-abs(item[1]), item[0])))

@@ -1,0 +1,286 @@
+"""Ranked lists of files for a query: lexical, dense, symbols, paths, and whatever else is given.
+
+A retriever's scores never meet another's outside the learned sum; here only ranks count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.search.filters import Masks
+from wherein.search.fuse import reciprocal_rank_fusion
+from wherein.search.query import Query, TermKind
+from wherein.store.lexical import LexicalScores, inverse_frequency, score_chunks
+from wherein.store.path_terms import path_term_counts
+from wherein.store.tree_index import TreeIndex
+
+__all__ = [
+    "MAX_CANDIDATES",
+    "Candidates",
+    "FileScores",
+    "Retrieved",
+    "SignalSource",
+    "best_files",
+    "dense_files",
+    "file_scores",
+    "find_candidates",
+    "lexical_scores",
+    "path_files",
+    "symbol_files",
+]
+
+MAX_CANDIDATES = 60
+"""Files that are ranked by all signals: the first stage's top 60 hold 99.6 % of the public peer
+targets and a target of 98.9 / 95.2 % of the replay requests (reference ranking)."""
+
+MAX_TERMS = 64
+"""Terms of one query that are looked up; of a longer query the rarest."""
+
+_LIST_SIZES = {"dense": 20, "symbols": 20, "paths": 10}
+_LIST_WEIGHTS = {"lexical": 1.0, "dense": 0.3, "symbols": 0.7, "paths": 0.7}
+_SOURCE_SIZE, _SOURCE_WEIGHT = 20, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One retriever's list."""
+
+    files: NDArray[np.int64]
+    """Ordinals of files, best first."""
+    scores: NDArray[np.float32]
+    """Shape as ``files``, falling."""
+
+
+class SignalSource(Protocol):
+    """A further source of evidence on files: earlier commits, the reference graph."""
+
+    @property
+    def name(self) -> str:
+        """``history``, ``graph``…; the weights file has a set for each combination it knows."""
+        ...
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        """Names of its signals, each unique among all signals."""
+        ...
+
+    def retrieve(self, index: TreeIndex, query: Query) -> Retrieved:
+        """Return the files it would answer with."""
+        ...
+
+    def signals(
+        self, index: TreeIndex, query: Query, files: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return its signals for the candidate files, best first by the first stage.
+
+        Returns:
+            Shape ``(len(files), len(signal_names))``, finite, about 0..1.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileScores:
+    """The lexical evidence of each file, added up from its chunks. All of shape ``(n_files,)``."""
+
+    density: NDArray[np.float64]
+    """Sum over all chunks / n^.7, divided by the best file's."""
+    top3: NDArray[np.float64]
+    """Sum of the three best chunks, divided by the best file's."""
+    top1: NDArray[np.float64]
+    """The best chunk's score, divided by the best file's."""
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """The untrained sum that picks the candidates, 0..1."""
+        return (self.density + self.top3) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The files that are ranked, best first by the first stage."""
+
+    files: NDArray[np.int64]
+    ranks: dict[str, dict[int, int]]
+    """Retriever to file to rank, from 1."""
+
+
+def lexical_scores(index: TreeIndex, query: Query) -> LexicalScores:
+    """Return the BM25F score of every chunk for the query's terms, at most `MAX_TERMS` of them."""
+    terms = query.terms
+    if len(terms) > MAX_TERMS:
+        rarity = [
+            term.weight * _rarity(index, term.term) * (0.5 if term.kind is TermKind.JOINED else 1.0)
+            for term in terms
+        ]
+        chosen = sorted(range(len(terms)), key=lambda i: (-rarity[i], i))[:MAX_TERMS]
+        terms = tuple(terms[i] for i in sorted(chosen))
+    return score_chunks(index, [(term.term, term.weight) for term in terms])
+
+
+def _rarity(index: TreeIndex, term: str) -> float:
+    postings = index.postings(term)
+    n = max(len(postings.chunks), len(postings.files))
+    return inverse_frequency(index.n_live_chunks, n) if n else 0.0
+
+
+def file_scores(index: TreeIndex, chunks: NDArray[np.float32], masks: Masks) -> FileScores:
+    """Add up the scores of chunks by file.
+
+    Args:
+        index: The tree's index.
+        chunks: Shape ``(n_chunks,)``.
+        masks: Chunks left out by them do not count.
+    """
+    if masks.chunks is not None:
+        chunks = np.where(masks.chunks, chunks, np.float32(0))
+    touched = np.flatnonzero(chunks)
+    zeros = np.zeros(index.n_files, np.float64)
+    if not len(touched):
+        return FileScores(zeros, zeros, zeros)
+    scores = chunks[touched]
+    owners = index.file_of_chunk[touched]
+    # bincount adds in float64 one after the other, so a file's sum does not depend on what is
+    # stored before it.
+    sums = np.bincount(owners, weights=scores, minlength=index.n_files)
+    is_first = np.ones(len(owners), np.bool_)
+    is_first[1:] = owners[1:] != owners[:-1]
+    starts = np.flatnonzero(is_first)
+    best = _best_in_each(scores, starts)
+    top1, top3 = zeros.copy(), zeros.copy()
+    top1[owners[starts]] = best[0]
+    top3[owners[starts]] = best.sum(axis=0)
+    return FileScores(_normed(sums / index.density_norms), _normed(top3), _normed(top1))
+
+
+def _best_in_each(scores: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the three highest scores of each run, shape ``(3, len(starts))``, falling."""
+    work = scores.copy()
+    sizes = np.diff(np.append(starts, len(work)))
+    groups = np.repeat(np.arange(len(starts)), sizes)
+    best = np.zeros((3, len(starts)), np.float64)
+    for row in range(3):
+        best[row] = np.maximum.reduceat(work, starts)
+        places = np.flatnonzero(work == np.repeat(best[row], sizes).astype(np.float32))
+        owners = groups[places]
+        is_first = np.ones(len(owners), np.bool_)
+        is_first[1:] = owners[1:] != owners[:-1]
+        work[places[is_first]] = 0
+    return best
+
+
+def _normed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    best = values.max(initial=0.0)
+    return values / best if best > 0 else values
+
+
+def best_files(index: TreeIndex, scores: NDArray[np.floating], limit: int) -> Retrieved:
+    """Return the files with the highest positive scores; equal ones by path."""
+    k = min(limit, int((scores > 0).sum()))
+    if not k:
+        return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    places = np.flatnonzero(scores >= threshold).tolist()
+    places.sort(key=lambda file: (-float(scores[file]), index.path(file)))
+    files = np.array(places[:k], np.int64)
+    return Retrieved(files, scores[files].astype(np.float32))
+
+
+def dense_files(
+    index: TreeIndex, similarities: NDArray[np.float32], masks: Masks, limit: int
+) -> Retrieved:
+    """Return the files with the nearest chunks."""
+    if masks.chunks is not None:
+        similarities = np.where(masks.chunks, similarities, np.float32(0))
+    if not len(similarities):
+        return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
+    # A file's best chunk is among the best few hundred chunks when it is among the best few files.
+    n_chunks = min(len(similarities), 40 * limit)
+    threshold = np.partition(similarities, len(similarities) - n_chunks)[-n_chunks]
+    rows = np.flatnonzero(similarities >= max(float(threshold), 1e-6))
+    scores = np.zeros(index.n_files, np.float32)
+    np.maximum.at(scores, index.file_of_chunk[rows], similarities[rows])
+    return best_files(index, scores, limit)
+
+
+def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Retrieved:
+    """Return the files that define a name of the query: exactly written ones first."""
+    scores = np.zeros(index.n_files, np.float64)
+    for names, ignore_case, weight in ((query.symbols, False, 2.0), (query.names, True, 1.0)):
+        for name in names:
+            files = np.unique(index.defining_files(name, ignore_case=ignore_case))
+            if len(files):
+                np.maximum.at(scores, files, weight / np.sqrt(len(files)))
+    return best_files(index, _masked(scores, masks), limit)
+
+
+def path_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Retrieved:
+    """Return the files that a path in the query names, by the number of segments that agree."""
+    scores = np.zeros(index.n_files, np.float64)
+    for path in query.paths:
+        for file in _files_named(index, path):
+            score = path_agreement(path, index.path(file))
+            scores[file] = max(scores[file], score)
+    return best_files(index, _masked(scores, masks), limit)
+
+
+def _files_named(index: TreeIndex, path: str) -> list[int]:
+    """Return the live files whose name is that of ``path``."""
+    name = path.rpartition("/")[2]
+    found: NDArray[np.uint32] | None = None
+    for term in path_term_counts(name):
+        files, _ = index.path_postings(term)
+        found = files if found is None else np.intersect1d(found, files)
+    if found is None:
+        return []
+    return [file for file in found.tolist() if index.path(file).rpartition("/")[2] == name]
+
+
+def path_agreement(asked: str, path: str) -> float:
+    """Return how far two paths agree from the end, 0..1: 1 when one ends with the whole other."""
+    left, right = asked.split("/")[::-1], path.split("/")[::-1]
+    same = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        same += 1
+    return same / min(len(left), len(right))
+
+
+def _masked(scores: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
+    return scores if masks.files is None else np.where(masks.files, scores, 0.0)
+
+
+def find_candidates(
+    index: TreeIndex,
+    query: Query,
+    masks: Masks,
+    scores: FileScores,
+    similarities: NDArray[np.float32] | None,
+    sources: Sequence[SignalSource] = (),
+) -> Candidates:
+    """Return the at most `MAX_CANDIDATES` files that all retrievers together put first."""
+    total = _masked(scores.total, masks)
+    lists = {"lexical": best_files(index, total, MAX_CANDIDATES)}
+    if similarities is not None:
+        lists["dense"] = dense_files(index, similarities, masks, _LIST_SIZES["dense"])
+    lists["symbols"] = symbol_files(index, query, masks, _LIST_SIZES["symbols"])
+    lists["paths"] = path_files(index, query, masks, _LIST_SIZES["paths"])
+    weights = dict(_LIST_WEIGHTS)
+    for source in sources:
+        found = source.retrieve(index, query)
+        files = found.files if masks.files is None else found.files[masks.files[found.files]]
+        lists[source.name] = Retrieved(files[:_SOURCE_SIZE], found.scores[:_SOURCE_SIZE])
+        weights[source.name] = _SOURCE_WEIGHT
+    rankings = {name: found.files.tolist() for name, found in lists.items()}
+    fused = reciprocal_rank_fusion(rankings, weights)[:MAX_CANDIDATES]
+    ranks = {
+        name: {file: rank for rank, file in enumerate(files, start=1)}
+        for name, files in rankings.items()
+    }
+    return Candidates(np.array([file for file, _ in fused], np.int64), ranks)

@@ -1,0 +1,1 @@
+"""The groups of signals, one module each: `SIGNALS` (name to range and reason) and `columns`."""

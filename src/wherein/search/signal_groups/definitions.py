@@ -1,0 +1,122 @@
+"""Signals of definitions: the file defines what the query names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.search.matches import NAMES, Matches
+from wherein.search.path_facts import plain_terms
+from wherein.search.query import Query, TermKind
+from wherein.types import Chunk
+
+__all__ = ["SIGNALS", "TYPE_KINDS", "columns"]
+
+SIGNALS: Mapping[str, str] = {
+    "ex_cs": "0..1: defines a code name of the query as written, over the root of their number",
+    "ex_ci": "0..1: the same in any case, for every word of the query",
+    "ex_type": "0..1: as ex_cs, for types alone: a name's class before its uses as a method's name",
+    "qualified": "0..1: defines a qualified name of the query inside what it is qualified by",
+    "name_f1": "0..1: best F1 of a defined name's words against the query's, by idf",
+    "name_f1_type": "0..1: the same over chunks of types",
+    "cov_def": "0..1: share of the query's words that are a definition's whole name here",
+}
+
+TYPE_KINDS = frozenset(
+    [
+        "class",
+        "interface",
+        "struct",
+        "enum",
+        "trait",
+        "type",
+        "protocol",
+        "record",
+        "union",
+        "module",
+    ]
+)
+CHUNKS_COMPARED = 2
+"""Chunks of a file whose names are compared word by word: those with most idf in their names."""
+
+
+def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
+    """Return the group's columns, each of shape ``(F,)``."""
+    exact = _defined(matches, query.symbols, ignore_case=False)
+    by_word = [_defined(matches, [name], ignore_case=True) for name in query.names]
+    any_case = np.maximum.reduce([*by_word, np.zeros(len(matches.files), np.float32)])
+    best, best_type = _name_likeness(matches)
+    return {
+        "ex_cs": exact,
+        "ex_ci": any_case,
+        "ex_type": exact * (best_type > 0),
+        "qualified": _qualified(matches, query),
+        "name_f1": best,
+        "name_f1_type": best_type,
+        "cov_def": (
+            np.sum([column > 0 for column in by_word], axis=0) / len(by_word)
+            if by_word
+            else np.zeros(len(matches.files))
+        ).astype(np.float32),
+    }
+
+
+def _defined(matches: Matches, names: Iterable[str], *, ignore_case: bool) -> NDArray[np.float32]:
+    """Return 1 / sqrt(number of files that define it) for the best of ``names`` a file defines."""
+    column = np.zeros(len(matches.files), np.float32)
+    for name in names:
+        files = np.unique(matches.index.defining_files(name, ignore_case=ignore_case))
+        if len(files):
+            here = np.isin(matches.files, files)
+            column = np.maximum(column, here / np.float32(np.sqrt(len(files))))
+    return column.astype(np.float32)
+
+
+def _qualified(matches: Matches, query: Query) -> NDArray[np.float32]:
+    """``Cart.total``: a definition of ``total`` whose nearest enclosing name is ``Cart``."""
+    column = np.zeros(len(matches.files), np.float32)
+    for *outer, name in query.qualified:
+        found = np.unique(matches.index.defining_files(name))
+        for row in np.flatnonzero(np.isin(matches.files, found)).tolist():
+            file = int(matches.files[row])
+            for item in matches.index.definitions_of(file, name):
+                inside = item.definition.enclosing[-len(outer) :]
+                if [part.lower() for part in inside] == [part.lower() for part in outer]:
+                    column[row] = 1.0
+    return column
+
+
+def _name_likeness(matches: Matches) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the best F1 of a name's words against the query's, over all chunks and over types."""
+    best = np.zeros(len(matches.files), np.float32)
+    best_type = best.copy()
+    idf = matches.of_kind(TermKind.WORD)
+    weights = {term.term: float(w) for term, w in zip(matches.terms, idf, strict=True) if w > 0}
+    total = sum(weights.values())
+    if total <= 0:
+        return best, best_type
+    in_names = matches.share(matches.counts[NAMES] > 0, idf)
+    ends = np.append(matches.starts[1:], len(matches.rows))
+    for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
+        places = np.argsort(-in_names[start:end], kind="stable")[:CHUNKS_COMPARED] + start
+        for place in places[in_names[places] > 0].tolist():
+            chunk = matches.index.chunk(int(matches.rows[place]))
+            value = _best_f1(chunk, weights, total)
+            best[row] = max(best[row], value)
+            if chunk.kind in TYPE_KINDS:
+                best_type[row] = max(best_type[row], value)
+    return best, best_type
+
+
+def _best_f1(chunk: Chunk, weights: Mapping[str, float], total: float) -> float:
+    best = 0.0
+    for name in chunk.names[:32]:
+        parts = plain_terms(name)
+        matched = sum(weights.get(part, 0.0) for part in parts)
+        if matched:
+            n_matched = sum(part in weights for part in parts)
+            precision, recall = n_matched / len(parts), matched / total
+            best = max(best, 2 * precision * recall / (precision + recall))
+    return best

@@ -1,0 +1,53 @@
+"""Signals of single fields: where in a chunk the query's words stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.search.matches import BODY, DOCUMENTATION, ENCLOSING, NAMES, SIGNATURE, Matches
+
+__all__ = ["SIGNALS", "columns"]
+
+SIGNALS: Mapping[str, str] = {
+    "body_best": "0..1: best chunk's BM25 by body alone, over all idf",
+    "sig_best": "0..1: best chunk's BM25 by signature alone: what it takes and gives",
+    "doc_best": "0..1: best chunk's BM25 by documentation alone: what its author says it does",
+    "names_best": "0..1: best chunk's BM25 by names defined in it",
+    "encl_best": "0..1: best chunk's BM25 by enclosing names: the class a method belongs to",
+    "body_top3": "0..1: mean of the three best chunks by body",
+    "names_file": "0..1: sum over chunks by names / n^.7, capped at 1: a file made of such things",
+    "doc_file": "0..1: sum over chunks by documentation / n^.7, capped at 1",
+}
+
+
+def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
+    """Return the group's columns, each of shape ``(F,)``."""
+    by_field = np.where(matches.allowed, matches.field_scores, np.float32(0))
+    divisor = np.maximum(matches.sizes - 1, 1).astype(np.float32) ** np.float32(0.7)
+    return {
+        "body_best": matches.best(by_field[BODY]),
+        "sig_best": matches.best(by_field[SIGNATURE]),
+        "doc_best": matches.best(by_field[DOCUMENTATION]),
+        "names_best": matches.best(by_field[NAMES]),
+        "encl_best": matches.best(by_field[ENCLOSING]),
+        "body_top3": _mean_of_best(by_field[BODY], matches.starts),
+        "names_file": np.minimum(matches.total(by_field[NAMES]) / divisor, 1),
+        "doc_file": np.minimum(matches.total(by_field[DOCUMENTATION]) / divisor, 1),
+    }
+
+
+def _mean_of_best(
+    rows: NDArray[np.float32], starts: NDArray[np.int64], k: int = 3
+) -> NDArray[np.float32]:
+    """Return the mean of each file's ``k`` best rows (fewer rows count as zeros)."""
+    ends = np.append(starts[1:], len(rows))
+    return np.array(
+        [
+            np.sort(rows[start:end])[-k:].sum() / k
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ],
+        np.float32,
+    )
