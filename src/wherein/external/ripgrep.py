@@ -44,6 +44,10 @@ _IGNORING = re.compile(
 )
 
 
+_GLOB_SPECIAL = re.compile(r"[\\*?\[\]{}!]")
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+
+
 class CaseMode(StrEnum):
     """How letters are compared."""
 
@@ -194,6 +198,33 @@ class Ripgrep:
             is_cancelled=is_cancelled,
         )
 
+    def search_files(
+        self,
+        options: SearchOptions,
+        mode: Sequence[str],
+        files: Sequence[str],
+        *,
+        timeout_s: float,
+        max_output_bytes: int | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> Completed:
+        """Search exactly ``files``, whatever the ignore rules say of them.
+
+        Each is whitelisted and found again in its folder, for ripgrep goes on after a NUL in files
+        that are named to it, and stops there in files that it finds.
+        """
+        chosen = tuple(map(_exact_glob, files))
+        narrowed = replace(options, globs=chosen, types=(), excluded_types=())
+        folders = sorted({path.rpartition("/")[0] for path in files})
+        return self.search(
+            narrowed,
+            (*mode, "--max-depth=1"),
+            folders,
+            timeout_s=timeout_s,
+            max_output_bytes=max_output_bytes,
+            is_cancelled=is_cancelled,
+        )
+
     def search_in_order(
         self,
         options: SearchOptions,
@@ -211,14 +242,20 @@ class Ripgrep:
         with stream(argv, cwd=self.folder, timeout_s=timeout_s) as running:
             yield from running.records(b"\n")
 
-    def walk(self, paths: Sequence[str], *, timeout_s: float) -> Walked:
-        """Return which files a search of ``paths`` goes through and what is ignored."""
+    def walk(
+        self, paths: Sequence[str], *, timeout_s: float, is_unrestricted: bool = False
+    ) -> Walked:
+        """Return which files a search of ``paths`` goes through and what is ignored.
+
+        With ``is_unrestricted`` no ignore file counts.
+        """
         options = SearchOptions(())
         argv = [
             *self._start(),
             "--files",
             "--null",
             "--debug",
+            *(("--no-ignore",) if is_unrestricted else ()),
             *_file_arguments(options, is_in_git=self.is_in_git),
             "--",
             *(f"./{path}" if path else "." for path in paths),
@@ -250,6 +287,14 @@ class Ripgrep:
     def version(self) -> str:
         """Return the program's version (``15.2.0``)."""
         return _version(self.program)
+
+
+def _exact_glob(path: str) -> str:
+    """Return the glob that matches one path from the folder ripgrep runs in."""
+    glob = "/" + _GLOB_SPECIAL.sub(r"\\\g<0>", path)
+    glob = _NOT_UTF8.sub("?", glob)  # a glob must be UTF-8; the mark stands for any one byte
+    # Blanks at the end of a pattern do not count, unless in a class.
+    return f"{glob[:-1]}[{glob[-1]}]" if glob[-1].isspace() else glob
 
 
 def clean_path(path: bytes) -> str:

@@ -1,0 +1,215 @@
+"""Turns the paths that people and agents write into files and folders inside the allowed roots."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from wherein.errors import PathError
+from wherein.external.ripgrep import VERSION_CONTROL_FOLDERS
+from wherein.settings import Settings
+from wherein.walk.paths import parse_path, show_path
+
+if TYPE_CHECKING:
+    from wherein.tools.context import ToolContext
+
+__all__ = ["Place", "Scope", "near_paths", "resolve_place"]
+
+MAX_NEAR = 3
+"""Names offered instead of one that does not exist."""
+
+MAX_LISTED = 2_000
+"""Entries of a folder that are compared with a name that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an exact tool may look.
+
+    ``root`` and ``roots`` are real paths. On the command line, ``may_name_roots`` lets the person
+    name folders outside them.
+    """
+
+    root: Path
+    settings: Settings
+    roots: tuple[Path, ...] = ()
+    may_name_roots: bool = False
+    standing: Path | None = None
+    """Where relative paths start, and what shown paths are relative to; None for the root."""
+
+    @classmethod
+    def of(cls, call: ToolContext) -> Scope:
+        """Return the scope of a tool's call."""
+        return cls(call.root, call.settings, call.roots, call.may_name_roots, call.standing)
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative paths start from."""
+        return self.standing or self.root
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder that was named, as a real path under its root."""
+
+    root: Path
+    path: str
+    """Relative to ``root`` with ``/``; empty for the root itself."""
+    is_folder: bool
+    base: Path
+    """Shown paths below this folder are relative to it, others absolute."""
+
+    @property
+    def real(self) -> Path:
+        """The absolute path."""
+        return self.root / self.path
+
+    def shown(self, path: str) -> str:
+        """Return a path under ``root`` as answers name it: one that `resolve_place` takes back."""
+        if self.base == self.root:
+            return path
+        full = self.root / path
+        if full.is_relative_to(self.base):
+            return full.relative_to(self.base).as_posix()
+        return str(full)
+
+
+def resolve_place(scope: Scope, name: str) -> Place:
+    """Return the file or folder that ``name`` means.
+
+    Understood are paths relative to the root, absolute ones, ``file://`` addresses, names as
+    answers show them (escaped), and names with blanks around them.
+
+    Raises:
+        PathError: It does not exist (the hint names near ones), is not a regular file or folder,
+            or lies outside the allowed roots.
+    """
+    if "\0" in name:
+        message = f"a path cannot hold a NUL: {name!r}"
+        raise PathError(message)
+    for spelled in _spellings(scope, name):
+        path = Path(os.path.normpath(scope.base / spelled))
+        if os.path.lexists(path):
+            return _place(scope, name, path)
+    raise _missing(scope, name)
+
+
+def _spellings(scope: Scope, name: str) -> Iterator[str]:
+    """Yield the readings of ``name``, the literal one first."""
+    if name.startswith("file://"):
+        yield unquote(urlsplit(name).path)
+        return
+    if name == "~" or name.startswith("~/"):
+        yield name
+        if not scope.may_name_roots:
+            message = f"{name!r}: '~' is not expanded, it leads outside {str(scope.root)!r}"
+            raise PathError(message, hint="give a path relative to the root")
+        yield str(Path(name).expanduser())
+        return
+    yield name or "."
+    if "\\" in name:
+        yield parse_path(name)
+    if name != name.strip():
+        yield name.strip()
+    if name.startswith("@"):  # agents pass on mentions as they were written
+        yield name[1:]
+
+
+def _place(scope: Scope, name: str, path: Path) -> Place:
+    try:
+        real = path.resolve(strict=True)
+        mode = real.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        message = f"{show_path(name)!r} is a broken link"
+        raise PathError(message) from None
+    except (OSError, RuntimeError) as error:
+        message = f"{show_path(name)!r} cannot be opened: {error}"
+        raise PathError(message) from None
+    root = _root_of(scope, name, path, real)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        message = f"{show_path(name)!r} is not a regular file: {_special(mode)}"
+        raise PathError(message, hint="only regular files are read")
+    relative = real.relative_to(root).as_posix()
+    relative = "" if relative == "." else relative
+    if not set(VERSION_CONTROL_FOLDERS).isdisjoint(relative.split("/")):
+        message = f"{show_path(name)!r} belongs to version control and is not searched"
+        raise PathError(message, hint="name a path of the working tree")
+    return Place(root, relative, stat.S_ISDIR(mode), scope.base)
+
+
+def _root_of(scope: Scope, name: str, path: Path, real: Path) -> Path:
+    for root in (scope.root, *scope.roots):
+        if real.is_relative_to(root):
+            return root
+    if scope.may_name_roots:
+        return real if real.is_dir() else real.parent
+    is_link = any(path.is_relative_to(root) for root in (scope.root, *scope.roots))
+    why = "is a link that leaves the root" if is_link else "is outside the root"
+    message = f"{show_path(name)!r} {why} {str(scope.root)!r}"
+    hint = "start there, or name the folder in the user setting 'roots'"
+    raise PathError(message, hint=f"link leaves the root; {hint}" if is_link else hint)
+
+
+def _special(mode: int) -> str:
+    kinds = (
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    return next((words for is_kind, words in kinds if is_kind(mode)), "a special file")
+
+
+def _missing(scope: Scope, name: str) -> PathError:
+    path = Path(os.path.normpath(scope.base / name.strip()))
+    allowed = any(path.is_relative_to(root) for root in (scope.root, *scope.roots))
+    if not allowed and not scope.may_name_roots:
+        message = f"{show_path(name)!r} is outside the root {str(scope.root)!r}"
+        near = near_paths(scope.root, name.lstrip("/"))
+        hint = "start there, or name the folder in the user setting 'roots'"
+        return PathError(message, hint=_did_you_mean(near) or hint)
+    near = near_paths(scope.root, os.path.relpath(path, scope.root))
+    message = f"no such path {show_path(name)!r}"
+    return PathError(message, hint=_did_you_mean(near) or f"paths start at {scope.root}")
+
+
+def _did_you_mean(near: list[str]) -> str:
+    return f"did you mean {' or '.join(repr(show_path(path)) for path in near)}?" if near else ""
+
+
+def near_paths(root: Path, name: str) -> list[str]:
+    """Return existing paths under ``root`` whose spelling is near ``name``, best first.
+
+    Each component is corrected where it does not exist; other letter case counts as nearest.
+    """
+    found = [""]
+    parts = [part for part in name.split("/") if part not in {"", "."}]
+    if ".." in parts:
+        return []
+    for part in parts:
+        found = [
+            f"{folder}/{entry}" if folder else entry
+            for folder in found
+            for entry in _near_entries(root / folder, part)
+        ][:MAX_NEAR]
+    return [path for path in found if path]
+
+
+def _near_entries(folder: Path, name: str) -> list[str]:
+    if os.path.lexists(folder / name):
+        return [name]
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for _, entry in zip(range(MAX_LISTED), entries, strict=False))
+    except OSError:
+        return []
+    names = [entry for entry in names if entry not in VERSION_CONTROL_FOLDERS]
+    folded = name.strip().casefold()
+    same = [entry for entry in names if entry.casefold() == folded]
+    return same or get_close_matches(name, names, n=MAX_NEAR)

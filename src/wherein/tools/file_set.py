@@ -1,0 +1,188 @@
+"""Which files the exact tools search: ripgrep's walk, put right where git knows better.
+
+The rules, in their order:
+
+* Version control's own folders, special files and symbolic links are never searched; hidden files
+  are.
+* Secrets and what the setting ``deny`` names are never shown, also when a path or a glob names
+  them.
+* Inside git, git decides: tracked files are searched whatever the ignore rules say, and untracked
+  ones unless ``.gitignore``, ``info/exclude`` or the user's own excludes hide them. Outside git,
+  ``.gitignore`` files count all the same.
+* ``.ignore`` and ``.whereinignore`` files and the setting ``ignore`` hide more; the setting
+  ``include`` brings back.
+* A path that is named is searched though an ignore rule hides it, and so is what a glob names, as
+  with ripgrep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from wherein.errors import MissingProgramError
+from wherein.external.git import Git, has_repository_above
+from wherein.external.ripgrep import Ripgrep, Walked
+from wherein.settings import Settings
+from wherein.walk.ignore import IgnoreRules, parse_rules
+
+__all__ = ["FileFilter", "find_extra_files", "git_of", "ripgrep_at"]
+
+OWN_IGNORE_FILE = ".whereinignore"
+
+MAX_PATHSPECS = 2_000
+"""Ignored entries handed to git one by one; with more, it goes through its whole index."""
+
+TIMEOUT_S = 30.0
+
+
+def git_of(folder: Path) -> Git | None:
+    """Return the repository that ``folder`` lies in by the files on disk alone, starting nothing.
+
+    Unlike `Git.find` this trusts what ``.git`` says; commands run through it stay harmless.
+    """
+    if not has_repository_above(folder):
+        return None
+    for top in (folder, *folder.parents):
+        marker = top / ".git"
+        if not os.path.lexists(marker):
+            continue
+        git_dir = _git_dir(marker)
+        if git_dir is None:
+            return None
+        return Git(folder, top, git_dir, _common_dir(git_dir))
+    return None
+
+
+def _git_dir(marker: Path) -> Path | None:
+    """Follow a ``.git`` file of a worktree or submodule."""
+    if marker.is_dir():
+        return marker if (marker / "HEAD").is_file() else None
+    try:
+        text = marker.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    if not text.startswith("gitdir:"):
+        return None
+    git_dir = marker.parent / text.removeprefix("gitdir:").strip()
+    return git_dir if git_dir.is_dir() else None
+
+
+def _common_dir(git_dir: Path) -> Path:
+    try:
+        text = (git_dir / "commondir").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return git_dir
+    return Path(os.path.normpath(git_dir / text.strip()))
+
+
+def ripgrep_at(program: Ripgrep, root: Path, git: Git | None) -> Ripgrep:
+    """Return ripgrep ready to work in ``root``."""
+    excludes: list[Path] = []
+    if git is not None and git.is_linked_worktree:  # ripgrep looks only beside the working tree
+        excludes = [git.common_dir / "info" / "exclude"]
+    ignore_files = [path for path in excludes if path.is_file()]
+    return program.at(root, is_in_git=git is not None, ignore_files=ignore_files)
+
+
+@dataclass(slots=True)
+class FileFilter:
+    """Says of a path whether it may be shown, by its name and the settings."""
+
+    settings: Settings
+    _rules: list[tuple[str, IgnoreRules]] = field(default_factory=list[tuple[str, IgnoreRules]])
+    """Folder and the rules of its own ignore file."""
+
+    def add_ignore_files(self, root: Path, paths: Iterable[str]) -> None:
+        """Take the rules of ``.whereinignore`` files among ``paths``."""
+        for path in paths:
+            if path.endswith(OWN_IGNORE_FILE) and path.rpartition("/")[2] == OWN_IGNORE_FILE:
+                folder = path.rpartition("/")[0]
+                try:
+                    data = (root / path).read_bytes()
+                except OSError:
+                    continue
+                self._rules.append((folder, IgnoreRules(parse_rules(data), path)))
+
+    def refusal(self, path: str, *, is_named: bool = False) -> str:
+        """Return why ``path`` is not searched, empty when it is.
+
+        Args:
+            path: Relative path with ``/``.
+            is_named: True for a path that was asked for by name: ignore rules do not hide it.
+        """
+        from wherein.walk.classify import is_secret_name
+
+        if is_secret_name(path):
+            return "secret-like name"
+        if self.settings.deny and _hides(_settings_rules(self.settings.deny), path):
+            return "denied"
+        if is_named:
+            return ""
+        if self.settings.ignore and _hides(_settings_rules(self.settings.ignore), path):
+            return "ignored by settings"
+        for folder, rules in self._rules:
+            inner = path[len(folder) + 1 :] if folder else path
+            if (not folder or path.startswith(f"{folder}/")) and _hides(rules, inner):
+                return f"ignored by {OWN_IGNORE_FILE}"
+        return ""
+
+
+@lru_cache(maxsize=8)
+def _settings_rules(patterns: tuple[str, ...]) -> IgnoreRules:
+    return IgnoreRules(parse_rules(os.fsencode("\n".join(patterns))), "settings")
+
+
+def _hides(rules: IgnoreRules, path: str) -> bool:
+    """Return True when the rules hide ``path`` or a folder it lies in."""
+    raw = os.fsencode(path)
+    cut = raw.find(b"/")
+    while cut != -1:
+        rule = rules.decide(raw[:cut], is_folder=True)
+        if rule is not None and not rule.is_negated:
+            return True
+        cut = raw.find(b"/", cut + 1)
+    rule = rules.decide(raw, is_folder=False)
+    return rule is not None and not rule.is_negated
+
+
+def find_extra_files(
+    ripgrep: Ripgrep, git: Git | None, walked: Walked, settings: Settings
+) -> list[str]:
+    """Return files that ripgrep leaves out and that are searched all the same, sorted.
+
+    Tracked files that an ignore rule hides, untracked ones where git reads the rules otherwise, and
+    what the setting ``include`` names.
+    """
+    if not walked.ignored:
+        return []
+    extra: set[str] = set()
+    if git is not None:
+        extra.update(_git_says(git, walked.ignored))
+    if settings.include:
+        rules = _settings_rules(settings.include)
+        inside = ripgrep.walk(walked.ignored, timeout_s=TIMEOUT_S, is_unrestricted=True)
+        extra.update(path for path in inside.paths if _hides(rules, path))
+    root = ripgrep.folder
+    return sorted(
+        path for path in extra if (root / path).is_file() and not (root / path).is_symlink()
+    )
+
+
+def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
+    """Return the files that git lists among what ripgrep ignored."""
+    try:
+        if len(ignored) <= MAX_PATHSPECS:
+            done = git.run(
+                "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *ignored
+            )
+            if done.returncode == 0:
+                return os.fsdecode(done.stdout).split("\0")[:-1]
+        # Too many, or one of them lies in a submodule: ask for the tracked ones alone.
+        done = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    except MissingProgramError:
+        return []
+    return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else []

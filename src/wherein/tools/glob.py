@@ -1,0 +1,234 @@
+"""Finds files by the pattern of their path."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wherein.errors import PathError, UsageError
+from wherein.external.ripgrep import find_ripgrep
+from wherein.tools.file_paths import Place, Scope, resolve_place
+from wherein.tools.file_set import FileFilter, find_extra_files, git_of, ripgrep_at
+from wherein.tools.globbing import GlobSet, anchor_globs
+from wherein.tools.grep_output import path_order
+from wherein.tools.grep_types import SkipCount
+from wherein.walk.paths import show_path
+
+if TYPE_CHECKING:
+    from wherein.tools.context import ToolContext
+
+__all__ = ["FoundPath", "GlobResult", "find_files", "glob"]
+
+LIMIT = 100
+TIMEOUT_S = 30.0
+
+_WILDCARDS = frozenset("*?[{\\")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPath:
+    """One file."""
+
+    path: str
+    n_bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlobResult:
+    """The files that match, newest first or by name."""
+
+    files: tuple[FoundPath, ...]
+    n_total: int
+    """All that match."""
+    n_files_considered: int
+    offset: int = 0
+    next_offset: int = 0
+    """Where to go on; 0 when this is the end."""
+    is_truncated: bool = False
+    skipped: tuple[SkipCount, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the plain form: a path a line."""
+        return [show_path(file.path) for file in self.files]
+
+
+def glob(
+    call: ToolContext,
+    /,
+    pattern: str | Sequence[str],
+    path: str | None = None,
+    *,
+    sort: str = "newest",
+    limit: int = LIMIT,
+    offset: int = 0,
+) -> GlobResult:
+    """Give globs: ``**`` crosses folders, ``{a,b}`` alternates, a leading ``!`` takes paths out.
+
+    A pattern without a slash matches names at any depth; one with a slash starts at ``path`` (or
+    the workspace). Returns file paths, newest first, that can be handed to read as they are; a cut
+    answer says at which offset to go on. Ignored files are left out, hidden ones are not.
+
+    Raises:
+        PatternError: A pattern is not valid.
+        PathError: The folder does not exist or may not be read; the hint has near names.
+    """
+    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
+    return find_files(
+        Scope.of(call), patterns, path or "", by_name=sort == "name", limit=limit, offset=offset
+    )
+
+
+def find_files(
+    scope: Scope,
+    patterns: Sequence[str],
+    folder: str = "",
+    *,
+    by_name: bool = False,
+    limit: int = LIMIT,
+    offset: int = 0,
+) -> GlobResult:
+    """Return the files under ``folder`` that the patterns admit.
+
+    Args:
+        scope: Where to look.
+        patterns: Globs; see `tools.globbing`.
+        folder: Where patterns with a slash start; empty for the root.
+        by_name: In the order of the paths, instead of newest first.
+        limit: Most paths.
+        offset: Paths to leave out from the start.
+
+    Raises:
+        PatternError: A pattern is not valid.
+        PathError: The folder does not exist, or a pattern leads outside the root.
+    """
+    if limit < 1 or offset < 0 or not patterns:
+        message = "no pattern" if not patterns else f"limit {limit}, offset {offset}: no page"
+        raise UsageError(message, hint="limit is at least 1, offset at least 0")
+    place = resolve_place(scope, folder)
+    for pattern in patterns:
+        _refuse_outside(place, pattern)
+    anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
+    globs = anchor_globs(patterns, anchor, place.root)
+    chosen = GlobSet.of(globs)
+    paths, skipped = _list(scope, place)
+    found = [path for path in paths if chosen.admits(path)]
+    notes: list[str] = []
+    if not found:
+        found, notes = _second_try(globs, paths, place)
+    files = _sorted(place, found, by_name=by_name)
+    page = tuple(files[offset : offset + limit])
+    end = offset + len(page)
+    return GlobResult(
+        files=page,
+        n_total=len(files),
+        n_files_considered=len(paths),
+        offset=offset,
+        next_offset=end if end < len(files) else 0,
+        is_truncated=end < len(files),
+        skipped=skipped,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_outside(place: Place, pattern: str) -> None:
+    """Raise when a pattern names a folder above or beside the root."""
+    body = pattern.removeprefix("!")
+    parts = [part for part in body.split("/") if part]
+    leads_up = ".." in parts
+    is_elsewhere = (
+        body.startswith("/")
+        and bool(parts)
+        and not body.startswith(f"{place.root}/")
+        and not os.path.lexists(place.real / parts[0])
+        and not _WILDCARDS.intersection(parts[0])
+        and Path("/", parts[0]).exists()
+    )
+    if leads_up or is_elsewhere or body.startswith("~"):
+        message = f"{pattern!r} leads outside the root {str(place.root)!r}"
+        raise PathError(message, hint="give a pattern relative to the root")
+
+
+def _list(scope: Scope, place: Place) -> tuple[list[str], tuple[SkipCount, ...]]:
+    """Return the files under the place that may be shown, with what was left out."""
+    program = find_ripgrep()
+    if program is None:
+        return _list_without_ripgrep(scope, place), ()
+    git = git_of(place.root)
+    ripgrep = ripgrep_at(program, place.root, git)
+    walked = ripgrep.walk([place.path], timeout_s=TIMEOUT_S)
+    extra = [
+        path
+        for path in find_extra_files(ripgrep, git, walked, scope.settings)
+        if not place.path or path.startswith(f"{place.path}/")
+    ]
+    keep = FileFilter(scope.settings)
+    keep.add_ignore_files(place.root, walked.paths)
+    paths: list[str] = []
+    counts: dict[str, int] = {}
+    for path in dict.fromkeys((*walked.paths, *extra)):
+        reason = keep.refusal(path, is_named=not place.is_folder)
+        if reason:
+            counts[reason] = counts.get(reason, 0) + 1
+        else:
+            paths.append(path)
+    n_ignored = len(set(walked.ignored) - set(extra))
+    if n_ignored:
+        counts["ignored"] = n_ignored
+    return paths, tuple(SkipCount(reason, counts[reason]) for reason in sorted(counts))
+
+
+def _list_without_ripgrep(scope: Scope, place: Place) -> list[str]:
+    from wherein.walk.walker import list_files
+
+    listing = list_files(place.root, scope.settings)
+    return [
+        item.file.path
+        for item in listing.files
+        if not place.path or item.file.path.startswith(f"{place.path}/")
+    ]
+
+
+def _second_try(
+    globs: Sequence[str], paths: Sequence[str], place: Place
+) -> tuple[list[str], list[str]]:
+    """Read the pattern as it may have been meant, and say so."""
+    literal = [_literal_brackets(pattern) for pattern in globs]
+    if literal != list(globs):
+        chosen = GlobSet.of(literal)
+        found = [path for path in paths if chosen.admits(path)]
+        if found:
+            return found, ["brackets were taken as part of the names"]
+    notes = [f"none of {len(paths)} files matches"]
+    for pattern in globs:
+        name = pattern.strip("/")
+        if (place.root / name).is_dir() and not _WILDCARDS.intersection(name):
+            notes.append(f"{name!r} is a folder: {name + '/**'!r} names the files in it")
+    folded = GlobSet.of(globs, ignore_case=True)
+    n_folded = sum(folded.admits(path) for path in paths)
+    if n_folded:
+        notes.append(f"{n_folded} match in another letter case")
+    return [], notes
+
+
+def _literal_brackets(pattern: str) -> str:
+    return pattern.replace("[", "\\[").replace("]", "\\]")
+
+
+def _sorted(place: Place, paths: Sequence[str], *, by_name: bool) -> list[FoundPath]:
+    files: list[FoundPath] = []
+    for path in sorted(paths, key=path_order):
+        try:
+            status = (place.root / path).lstat()
+        except OSError:
+            continue  # gone since it was listed
+        if stat.S_ISREG(status.st_mode):
+            files.append(FoundPath(path, status.st_size, status.st_mtime_ns))
+    if not by_name:
+        files.sort(key=lambda file: -file.mtime_ns)
+    return [replace(file, path=place.shown(file.path)) for file in files]

@@ -1,0 +1,232 @@
+"""Reads what ripgrep prints, file by file, without decoding more than will be shown."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from wherein.external.ripgrep import clean_path
+from wherein.tools.excerpt import cut_line
+from wherein.tools.grep_types import GrepRow
+
+__all__ = [
+    "FoundFile",
+    "RecordReader",
+    "path_order",
+    "read_counts",
+    "read_paths",
+    "read_rows",
+    "row_of_line",
+]
+
+MAX_MATCH_LINES = 100
+"""Lines shown of one multiline match."""
+
+_COUNT = re.compile(rb"(\./.*?)\0(\d+)\n", re.DOTALL)
+_SEARCHED = re.compile(rb"(?m)^(\d+) files searched$")
+_SUMMARY_SEARCHED = re.compile(rb'"searches":(\d+)')
+
+_BEGIN = b'{"type":"begin"'
+_MATCH = b'{"type":"match"'
+_CONTEXT = b'{"type":"context"'
+_END = b'{"type":"end"'
+
+
+@dataclass(slots=True)
+class FoundFile:
+    """A file with matches as ripgrep reported it."""
+
+    path: str
+    count: int = 0
+    records: list[bytes] = field(default_factory=list[bytes])
+    """JSON lines of its matches and context, in order."""
+    is_cut_at_nul: bool = False
+    """True when ripgrep stopped at a NUL: the rest was not searched."""
+
+
+def path_order(path: str) -> list[bytes]:
+    """Return the sort key of ripgrep's ``--sort=path``: component by component, by bytes."""
+    return os.fsencode(path).split(b"/")
+
+
+def read_paths(output: bytes) -> tuple[list[FoundFile], int]:
+    """Read ``--files-with-matches --null --stats``: the files and how many were searched."""
+    *paths, stats = output.split(b"\0")
+    return [FoundFile(clean_path(path), 1) for path in paths], _searched(stats)
+
+
+def read_counts(output: bytes) -> tuple[list[FoundFile], int]:
+    """Read ``--count --null --stats``."""
+    files: list[FoundFile] = []
+    at = 0
+    while (match := _COUNT.match(output, at)) is not None:
+        files.append(FoundFile(clean_path(match[1]), int(match[2])))
+        at = match.end()
+    return files, _searched(output[at:])
+
+
+def _searched(stats: bytes) -> int:
+    found = _SEARCHED.search(stats)
+    return int(found[1]) if found else 0
+
+
+class RecordReader:
+    """Takes ripgrep's JSON lines and sorts them by file, decoding only the paths."""
+
+    def __init__(self, *, counts_submatches: bool) -> None:
+        self.files: list[FoundFile] = []
+        self.n_matches = 0
+        self.n_searched = 0
+        self._counts_submatches = counts_submatches
+        self._file: FoundFile | None = None
+
+    def feed(self, lines: Iterable[bytes]) -> None:
+        """Take complete lines."""
+        for line in lines:
+            if line.startswith(_MATCH):
+                self._add(line)
+            elif line.startswith(_CONTEXT):
+                if self._file is not None:
+                    self._file.records.append(line)
+            elif line.startswith(_BEGIN):
+                self._file = FoundFile(clean_path(_bytes(_data(line)["path"])))
+            elif line.startswith(_END):
+                self._finish(line)
+            elif (found := _SUMMARY_SEARCHED.search(line)) is not None:
+                self.n_searched += int(found[1])
+
+    def _add(self, line: bytes) -> None:
+        n = 1
+        if self._counts_submatches:
+            n = max(1, len(_data(line)["submatches"]))
+        self.n_matches += n
+        if self._file is not None:
+            self._file.count += n
+            self._file.records.append(line)
+
+    def _finish(self, line: bytes) -> None:
+        if self._file is not None and self._file.records:
+            self._file.is_cut_at_nul = b'"binary_offset":null' not in line
+            self.files.append(self._file)
+        self._file = None
+
+    def close(self) -> None:
+        """Keep the file that a stopped search was in the middle of."""
+        if self._file is not None and self._file.count:
+            self.files.append(self._file)
+        self._file = None
+
+
+def _data(record: bytes) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(record)["data"])
+
+
+def _bytes(value: dict[str, str]) -> bytes:
+    """Return the bytes of ripgrep's ``{"text": …}`` or ``{"bytes": base64}``."""
+    text = value.get("text")
+    return text.encode() if text is not None else base64.b64decode(value["bytes"])
+
+
+def read_rows(
+    file: FoundFile, shown_path: str, *, only_matching: bool, encoding: str = ""
+) -> list[GrepRow]:
+    """Decode the records of one file into rows.
+
+    Args:
+        file: From `RecordReader`.
+        shown_path: The path to put into the rows.
+        only_matching: One row for each match, holding nothing else.
+        encoding: How lines that are not UTF-8 are written; empty takes their bytes as Latin-1.
+    """
+    rows: list[GrepRow] = []
+    for record in file.records:
+        data = _data(record)
+        text = data["lines"]
+        raw = _bytes(text)
+        used = "utf-8" if "text" in text else encoding or "utf-8"
+        is_match = record.startswith(_MATCH)
+        spans = [(int(found["start"]), int(found["end"])) for found in data["submatches"]]
+        line = _Line(shown_path, int(data["line_number"] or 0), raw, is_match, used)
+        if only_matching and is_match and spans:
+            rows.extend(line.single(span) for span in spans)
+        else:
+            rows.append(line.row(spans))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    path: str
+    number: int
+    raw: bytes
+    is_match: bool
+    encoding: str
+
+    def row(self, spans: Sequence[tuple[int, int]]) -> GrepRow:
+        """Return the record as one row, each of its lines cut."""
+        pieces = _without_end(self.raw).split(b"\n")
+        first = _without_end(pieces[0])
+        inside = [(start, min(end, len(first))) for start, end in spans if start <= len(first)]
+        cut = cut_line(first, inside, encoding=self.encoding)
+        texts = [cut.text]
+        texts.extend(
+            cut_line(_without_end(piece), encoding=self.encoding).text
+            for piece in pieces[1:MAX_MATCH_LINES]
+        )
+        if len(pieces) > MAX_MATCH_LINES:
+            texts.append(f"… [{len(pieces) - MAX_MATCH_LINES} lines]")
+        return GrepRow(
+            path=self.path,
+            line=self.number,
+            text=_printable("\n".join(texts)),
+            is_match=self.is_match,
+            end_line=self.number + len(pieces) - 1,
+            column=spans[0][0] + 1 if spans else 0,
+            spans=cut.spans,
+            n_bytes=len(first),
+            n_cut_before=cut.n_before,
+            n_cut_after=cut.n_after,
+        )
+
+    def single(self, span: tuple[int, int]) -> GrepRow:
+        """Return one match alone."""
+        start, end = span
+        n_lines_before = self.raw.count(b"\n", 0, start)
+        line_start = self.raw.rfind(b"\n", 0, start) + 1
+        piece = self.raw[start:end]
+        lines = _without_end(piece).split(b"\n")
+        cuts = [cut_line(_without_end(line), encoding=self.encoding) for line in lines]
+        number = self.number + n_lines_before
+        return GrepRow(
+            path=self.path,
+            line=number,
+            text=_printable("\n".join(cut.text for cut in cuts[:MAX_MATCH_LINES])),
+            end_line=number + len(lines) - 1,
+            column=start - line_start + 1,
+            spans=((0, len(cuts[0].text)),),
+            n_bytes=len(_without_end(self.raw[line_start:].split(b"\n", 1)[0])),
+            n_cut_after=cuts[0].n_after,
+        )
+
+
+def row_of_line(path: str, number: int, raw: bytes, column: int) -> GrepRow:
+    """Return a matching line of which only the column of its first match is known (0: none)."""
+    line = _Line(path, number, raw, True, "utf-8")
+    return line.row([(column - 1, column - 1)] if column else [])
+
+
+def _without_end(line: bytes) -> bytes:
+    line = line.removesuffix(b"\n")
+    return line.removesuffix(b"\r")
+
+
+def _printable(text: str) -> str:
+    """Return text without surrogates: a byte that fits no encoding is shown as Latin-1 has it."""
+    if text.isascii() or not any("\udc80" <= c <= "\udcff" for c in text):
+        return text
+    return "".join(chr(ord(c) - 0xDC00) if "\udc80" <= c <= "\udcff" else c for c in text)

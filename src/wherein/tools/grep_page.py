@@ -1,0 +1,207 @@
+"""Makes the answer of a grep from what was found: one page, decoded and cut."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from wherein.errors import PathError
+from wherein.external.ripgrep import Ripgrep
+from wherein.tools.file_paths import Scope
+from wherein.tools.grep_output import FoundFile, path_order, read_rows
+from wherein.tools.grep_run import Search
+from wherein.tools.grep_types import (
+    FileCount,
+    GrepRequest,
+    GrepResult,
+    GrepRow,
+    OutputMode,
+    SkipCount,
+)
+
+__all__ = ["Symbols", "make_result"]
+
+MAX_EXAMPLES = 3
+
+ENCODING_BYTES = 1 << 20
+"""How much of a file is read to tell its encoding."""
+
+Symbols = Callable[[str, Sequence[int]], Sequence[str]]
+"""Returns for lines of a file the name of the definition around each."""
+
+
+def make_result(
+    scope: Scope,
+    request: GrepRequest,
+    searches: Sequence[Search],
+    program: Ripgrep,
+    symbols: Symbols | None,
+) -> GrepResult:
+    """Return the page that ``request`` asks for.
+
+    Args:
+        scope: Where the search looked.
+        request: What was asked.
+        searches: One finished search for each root.
+        program: Ripgrep as it was found.
+        symbols: Names the definitions around lines; parses the files when None.
+    """
+    found: list[tuple[Search, FoundFile]] = []
+    for search in searches:
+        named = {place.path for place in search.places if not place.is_folder}
+        for file in search.files:
+            reason = search.keep.refusal(file.path, is_named=file.path in named)
+            if reason:
+                search.skip(reason, file.path)
+            else:
+                found.append((search, file))
+    found.sort(key=lambda item: path_order(_shown(*item)))
+    page = _Page(request.offset, request.limit)
+    if request.mode is OutputMode.CONTENT:
+        page.take_rows(found, request)
+    else:
+        page.take_files(found)
+    n_searched = sum(search.n_searched for search in searches)
+    notes = _notes(request, searches, n_searched, n_files=len(found))
+    rows = tuple(page.rows)
+    if request.by_symbol:
+        rows = _with_symbols(scope, rows, symbols)
+    end = request.offset + page.n_taken
+    is_exact = all(search.is_total_exact for search in searches)
+    return GrepResult(
+        mode=request.mode,
+        rows=rows,
+        files=tuple(page.files),
+        n_total=page.n_total,
+        is_total_exact=is_exact and not any(search.is_partial for search in searches),
+        n_matches=sum(file.count for _, file in found),
+        n_files=len(found),
+        n_files_searched=n_searched,
+        offset=request.offset,
+        next_offset=end if end < page.n_total else 0,
+        is_truncated=end < page.n_total,
+        is_partial=any(search.is_partial for search in searches),
+        skipped=_skip_counts(searches),
+        notes=notes,
+        engine=f"ripgrep from {program.source}",
+    )
+
+
+def _shown(search: Search, file: FoundFile) -> str:
+    return search.places[0].shown(file.path)
+
+
+@dataclass(slots=True)
+class _Page:
+    """Cuts the asked page out of what was found."""
+
+    offset: int
+    limit: int
+    rows: list[GrepRow] = field(default_factory=list[GrepRow])
+    files: list[FileCount] = field(default_factory=list[FileCount])
+    n_total: int = 0
+    n_taken: int = 0
+
+    def take_files(self, found: Sequence[tuple[Search, FoundFile]]) -> None:
+        self.n_total = len(found)
+        page = found[self.offset : self.offset + self.limit]
+        is_count = bool(page) and page[0][0].request.mode is OutputMode.COUNT
+        self.files = [
+            FileCount(_shown(search, file), file.count if is_count else 0) for search, file in page
+        ]
+        self.n_taken = len(self.files)
+
+    def take_rows(self, found: Sequence[tuple[Search, FoundFile]], request: GrepRequest) -> None:
+        """Decode only the files that the page touches."""
+        for search, file in found:
+            first, last = self.n_total, self.n_total + file.count
+            self.n_total = last
+            if last <= self.offset or first >= self.offset + self.limit:
+                continue
+            rows = read_rows(
+                file,
+                _shown(search, file),
+                only_matching=request.options.only_matching,
+                encoding=_encoding(search, file),
+            )
+            self._cut(rows, max(0, self.offset - first), self.offset + self.limit - first, request)
+
+    def _cut(self, rows: Sequence[GrepRow], first: int, last: int, request: GrepRequest) -> None:
+        """Take the matches ``first`` to ``last`` (half-open) with the context that is theirs."""
+        matches = [(row.line, row.end_line) for row in rows if row.is_match][first:last]
+        self.n_taken += len(matches)
+        n_seen = 0
+        for row in rows:
+            if row.is_match:
+                n_seen += 1
+                if first < n_seen <= last:
+                    self.rows.append(row)
+            elif any(
+                line - request.options.before <= row.line <= end_line + request.options.after
+                for line, end_line in matches
+            ):
+                self.rows.append(row)
+
+
+def _encoding(search: Search, file: FoundFile) -> str:
+    """Return how a file with lines that are not UTF-8 is written; empty when all lines are."""
+    if not any(b'"lines":{"bytes"' in record for record in file.records):
+        return ""
+    from wherein.walk.encoding import decode
+    from wherein.walk.reading import read_file
+
+    try:
+        data = read_file(search.ripgrep.folder, file.path, ENCODING_BYTES).data
+    except PathError:
+        return ""
+    decoded = decode(data)
+    return decoded.encoding if decoded is not None else ""
+
+
+def _notes(
+    request: GrepRequest, searches: Sequence[Search], n_searched: int, *, n_files: int
+) -> tuple[str, ...]:
+    notes = [note for search in searches for note in search.notes]
+    text = "|".join(request.options.patterns)
+    if not request.options.is_fixed and "\\|" in text:
+        notes.append("'\\|' is a literal bar here; write '|' for alternatives")
+    if n_files == 0:
+        notes.append(f"searched {n_searched} file{'' if n_searched == 1 else 's'}")
+    if any(search.is_partial for search in searches):
+        notes.append("the search was stopped before its end: narrow it by path, glob or type")
+    cut = [file.path for search in searches for file in search.files if file.is_cut_at_nul]
+    if cut:
+        notes.append(f"{len(cut)} files are binary after a NUL and were searched up to it")
+    return tuple(notes)
+
+
+def _skip_counts(searches: Sequence[Search]) -> tuple[SkipCount, ...]:
+    counts: Counter[str] = Counter()
+    examples: dict[str, list[str]] = {}
+    for search in searches:
+        for reason, paths in search.skipped.items():
+            counts[reason] += len(paths)
+            if not reason.startswith("secret"):
+                examples.setdefault(reason, []).extend(sorted(paths)[:MAX_EXAMPLES])
+    return tuple(
+        SkipCount(reason, counts[reason], tuple(examples.get(reason, ())[:MAX_EXAMPLES]))
+        for reason in sorted(counts)
+    )
+
+
+def _with_symbols(
+    scope: Scope, rows: Sequence[GrepRow], symbols: Symbols | None
+) -> tuple[GrepRow, ...]:
+    if symbols is None:
+        from wherein.tools.symbols import SymbolFinder
+
+        symbols = SymbolFinder(scope).enclosing_names
+    named: list[GrepRow] = []
+    by_path: dict[str, list[GrepRow]] = {}
+    for row in rows:
+        by_path.setdefault(row.path, []).append(row)
+    for path, group in by_path.items():
+        names = symbols(path, [row.line for row in group])
+        named.extend(replace(row, symbol=name) for row, name in zip(group, names, strict=True))
+    return tuple(named)

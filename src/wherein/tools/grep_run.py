@@ -1,0 +1,241 @@
+"""Runs ripgrep over one root and reads what it found, with what its walk leaves out put right."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from threading import Thread
+
+from wherein.errors import ExternalError, ProgramTimeoutError
+from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
+from wherein.external.ripgrep_errors import complaints, explain_failure
+from wherein.external.run import Completed
+from wherein.tools.file_paths import Place
+from wherein.tools.file_set import FileFilter, find_extra_files, git_of
+from wherein.tools.globbing import GlobSet, anchor_globs
+from wherein.tools.grep_output import FoundFile, RecordReader, read_counts, read_paths
+from wherein.tools.grep_types import GrepRequest, OutputMode
+
+__all__ = ["Narrow", "Search", "run_search"]
+
+MAX_OUTPUT_BYTES = 64 << 20
+"""Ripgrep's output kept in memory: 300,000 matches. Beyond it the search is run in the order of
+paths and stopped when the answer is full."""
+
+WALK_TIMEOUT_S = 30.0
+
+Narrow = Callable[[SearchOptions, Sequence[str]], "Sequence[str] | None"]
+"""Returns the only files under the given paths that can match, None when it cannot say."""
+
+
+@dataclass(slots=True)
+class Search:
+    """One search of one root while it runs."""
+
+    ripgrep: Ripgrep
+    request: GrepRequest
+    places: list[Place]
+    deadline: float
+    is_cancelled: Callable[[], bool]
+    keep: FileFilter
+    files: list[FoundFile] = field(default_factory=list[FoundFile])
+    n_searched: int = 0
+    is_partial: bool = False
+    is_total_exact: bool = True
+    notes: list[str] = field(default_factory=list[str])
+    skipped: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def paths(self) -> list[str]:
+        """The searched paths, relative to the root."""
+        return [place.path for place in self.places]
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds to the time limit."""
+        return max(0.1, self.deadline - time.monotonic())
+
+    def skip(self, reason: str, path: str) -> None:
+        """Note that ``path`` is not searched."""
+        self.skipped.setdefault(reason, []).append(path)
+
+
+def run_search(search: Search, narrow: Narrow | None) -> None:
+    """Search one root, and beside it find out what ripgrep leaves out."""
+    root = search.ripgrep.folder
+    globs = [
+        glob
+        for place in search.places
+        for glob in anchor_globs(search.request.options.globs, _folder_of(place), root)
+    ]
+    options = replace(search.request.options, globs=tuple(dict.fromkeys(globs)))
+    git = git_of(root)
+    walk = _Walk(search.ripgrep, search.paths)
+    walk.start()
+    try:
+        _read(search, options, _main_run(search, options))
+    finally:
+        walk.join()
+    walked = walk.walked
+    search.n_searched = search.n_searched or len(walked.paths)
+    search.keep.add_ignore_files(root, walked.paths)
+    extra = find_extra_files(search.ripgrep, git, walked, search.keep.settings)
+    _search_extra(search, options, extra)
+    searched_all_the_same = set(extra)
+    for path in walked.ignored:
+        if path not in searched_all_the_same:
+            search.skip("ignored", path)
+
+
+class _Walk(Thread):
+    """Lists the searched files beside the search: the walk is a tenth of the work."""
+
+    def __init__(self, ripgrep: Ripgrep, paths: Sequence[str]) -> None:
+        super().__init__(daemon=True)
+        self._ripgrep = ripgrep
+        self._paths = paths
+        self.walked = Walked((), ())
+
+    def run(self) -> None:
+        with suppress(ExternalError):
+            self.walked = self._ripgrep.walk(self._paths, timeout_s=WALK_TIMEOUT_S)
+
+
+def _folder_of(place: Place) -> str:
+    return place.path if place.is_folder else place.path.rpartition("/")[0]
+
+
+_MODE_ARGUMENTS = {
+    OutputMode.FILES: ("--files-with-matches", "--null", "--stats"),
+    OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
+}
+
+
+def _mode_arguments(request: GrepRequest) -> tuple[str, ...]:
+    if request.mode is OutputMode.CONTENT:
+        options = request.options
+        return (
+            "--json",
+            f"--before-context={options.before}",
+            f"--after-context={options.after}",
+        )
+    arguments = _MODE_ARGUMENTS[request.mode]
+    if request.mode is OutputMode.COUNT and request.options.only_matching:
+        return (*arguments, "--count-matches")
+    return arguments
+
+
+def _main_run(search: Search, options: SearchOptions) -> Completed:
+    return search.ripgrep.search(
+        options,
+        _mode_arguments(search.request),
+        search.paths,
+        timeout_s=search.remaining_s,
+        max_output_bytes=MAX_OUTPUT_BYTES,
+        is_cancelled=search.is_cancelled,
+    )
+
+
+def _read(search: Search, options: SearchOptions, done: Completed) -> None:
+    """Take ripgrep's output, or raise what it refused."""
+    if done.returncode not in (0, 1):
+        _raise_refusal(search, done)
+    search.is_partial = search.is_partial or done.is_timed_out
+    if search.request.mode is not OutputMode.CONTENT:
+        read = read_paths if search.request.mode is OutputMode.FILES else read_counts
+        files, n_searched = read(done.stdout)
+        search.is_partial = search.is_partial or done.is_truncated
+    elif done.is_truncated:
+        files, n_searched = _read_in_order(search, options)
+    else:
+        reader = RecordReader(counts_submatches=options.only_matching)
+        reader.feed(_whole_lines(done))
+        reader.close()
+        files, n_searched = reader.files, reader.n_searched
+    search.files.extend(files)
+    search.n_searched += n_searched
+
+
+def _whole_lines(done: Completed) -> list[bytes]:
+    lines = done.stdout.split(b"\n")
+    lines.pop()  # empty, or the piece of a line at which the program was stopped
+    return lines
+
+
+def _raise_refusal(search: Search, done: Completed) -> None:
+    if done.is_timed_out or done.is_truncated:
+        return
+    options = search.request.options
+    error = explain_failure(
+        done.stderr, options.patterns, search.ripgrep.types() if options.types else ()
+    )
+    if error is not None:
+        raise error
+    said = complaints(done.stderr)
+    if not said and not done.stdout:
+        text = done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
+        message = f"ripgrep failed: {text}"
+        raise ExternalError(message)
+    for line in said:
+        search.skip("unreadable", line.partition(": ")[0])
+
+
+def _read_in_order(search: Search, options: SearchOptions) -> tuple[list[FoundFile], int]:
+    """Search again in the order of paths until the answer is full: too much for one reading."""
+    wanted = search.request.offset + search.request.limit
+    reader = RecordReader(counts_submatches=options.only_matching)
+    lines = search.ripgrep.search_in_order(
+        options, _mode_arguments(search.request), search.paths, timeout_s=search.remaining_s
+    )
+    try:
+        for line in lines:
+            reader.feed((line,))
+            if reader.n_matches > wanted and line.startswith(b'{"type":"end"'):
+                break
+            if search.is_cancelled():
+                search.is_partial = True
+                break
+    except ProgramTimeoutError:
+        search.is_partial = True
+    reader.close()
+    search.is_total_exact = False
+    return reader.files, reader.n_searched
+
+
+def _search_extra(search: Search, options: SearchOptions, extra: Sequence[str]) -> None:
+    """Search what ripgrep's walk leaves out, unless its own search has it already."""
+    known = {file.path for file in search.files}
+    chosen = [path for path in extra if path not in known and _admits(search, options, path)]
+    if not chosen:
+        return
+    done = search.ripgrep.search_files(
+        options,
+        _mode_arguments(search.request),
+        chosen,
+        timeout_s=search.remaining_s,
+        max_output_bytes=MAX_OUTPUT_BYTES,
+        is_cancelled=search.is_cancelled,
+    )
+    _read(search, options, done)
+
+
+def _admits(search: Search, options: SearchOptions, path: str) -> bool:
+    """Return True when the paths, globs and types of the search take in ``path``."""
+    if not any(
+        not place.path or path == place.path or path.startswith(f"{place.path}/")
+        for place in search.places
+    ):
+        return False
+    if options.globs and not GlobSet.of(options.globs).admits(path):
+        return False
+    if not options.types and not options.excluded_types:
+        return True
+    name = path.rpartition("/")[2]
+    types = search.ripgrep.types()
+    if any(GlobSet.of(types.get(kind, ())).admits(name) for kind in options.excluded_types):
+        return False
+    return not options.types or any(
+        GlobSet.of(types.get(kind, ())).admits(name) for kind in options.types
+    )
