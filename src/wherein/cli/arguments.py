@@ -162,7 +162,7 @@ class _Reader:
         for item in self.tool.for_face(Face.CLI):
             if not item.is_positional or item.name in self.typed.arguments:
                 continue
-            if item.type is ParameterType.TEXTS:
+            if item.type is ParameterType.TEXTS and not item.takes_one:
                 if rest:
                     self.typed.arguments[item.name] = rest
                 rest = []

@@ -41,7 +41,8 @@ def usage(tool: Tool) -> str:
     for item in tool.for_face(Face.CLI):
         if item.is_positional:
             name = item.metavar or item.name.upper()
-            name = f"{name}…" if item.type is ParameterType.TEXTS else name
+            is_list = item.type is ParameterType.TEXTS and not item.takes_one
+            name = f"{name}…" if is_list else name
             words.append(name if item.is_required else f"[{name}]")
     return " ".join([*words, "[options]"])
 

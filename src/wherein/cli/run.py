@@ -14,8 +14,8 @@ from wherein.cli.configuration import Configuration, configure
 from wherein.cli.terminal import ProgressBar, is_colored
 from wherein.errors import PathError
 from wherein.tools.context import ToolContext
-from wherein.tools.repositories import find_root
 from wherein.tools.registry import Face, Tool, load, read_arguments
+from wherein.tools.repositories import find_root
 
 __all__ = ["Invocation", "run_command"]
 
@@ -45,7 +45,8 @@ def run_command(tool: Tool, words: Sequence[str]) -> int:
     for note in configuration.notes:
         sys.stderr.write(f"wherein: note: {note}\n")
     with ProgressBar(is_shown=sys.stderr.isatty()) as bar:
-        context = _context(root, configuration, bar, may_roam=common["root"] is None)
+        is_free = common["root"] is None
+        context = _context(root, configuration, bar, is_free=is_free, may_name=tool.may_name_roots)
         result = _call(tool, context, configuration, arguments)
     if result is None:
         return 0
@@ -75,14 +76,14 @@ def _root(name: str | None) -> Path:
 
 
 def _context(
-    root: Path, configuration: Configuration, bar: ProgressBar, *, may_roam: bool
+    root: Path, configuration: Configuration, bar: ProgressBar, *, is_free: bool, may_name: bool
 ) -> ToolContext:
     return ToolContext(
         settings=configuration.settings,
         root=root,
         roots=tuple(Path(name).resolve() for name in configuration.settings.roots),
-        standing=Path.cwd().resolve() if may_roam else root,
-        may_name_roots=may_roam,
+        standing=Path.cwd().resolve() if is_free else root,
+        may_name_roots=is_free and may_name,
         on_progress=bar.report,
     )
 
@@ -103,9 +104,15 @@ def _print_json(tool: Tool, result: object) -> int:
     rows = rows_of(result, tool.rows)
     for row in rows:
         sys.stdout.write(dump(row) + "\n")
-    for note in cast("tuple[str, ...]", getattr(result, "notes", ())):
-        sys.stderr.write(f"wherein: note: {note}\n")
+    _print_messages(tool, result)
     return _exit_code(result, is_found=bool(rows))
+
+
+def _print_messages(tool: Tool, result: object) -> None:
+    from wherein.render.rendered import messages_of
+
+    for message in messages_of(tool.name, result):
+        sys.stderr.write(f"wherein: note: {message}\n")
 
 
 def _print_text(tool: Tool, result: object, max_tokens: int | None, color: str) -> int:
@@ -114,6 +121,8 @@ def _print_text(tool: Tool, result: object, max_tokens: int | None, color: str) 
     style = Style(is_colored=is_colored(color, os.environ))
     rendered = render(tool.name, result, style)
     sys.stdout.write(rendered.whole() if max_tokens is None else fit(rendered, max_tokens).text)
+    sys.stdout.flush()
+    _print_messages(tool, result)
     return _exit_code(result, is_found=rendered.is_found)
 
 

@@ -10,7 +10,7 @@ from wherein.errors import UsageError, WhereinError, near_name_hint
 from wherein.mcp.state import ServerState
 from wherein.render.escape import show_path
 from wherein.render.json_lines import dump, to_json
-from wherein.render.rendered import Rendered, Style, fit, render
+from wherein.render.rendered import Rendered, Style, fit, render, rows_name
 from wherein.tools.context import CancelledError, Progress
 from wherein.tools.registry import Face, Tool, get_tool, load, read_arguments, tools
 from wherein.tools.session import Session
@@ -87,16 +87,17 @@ def _structured(
 ) -> dict[str, object]:
     """Return the structured copy: the same rows as the text shows, within the same budget."""
     whole = cast("dict[str, object]", _slim(to_json(result)))
-    rows = cast("list[object]", whole.get(tool.rows, [])) if tool.rows else []
+    name = rows_name(result, tool.rows)
+    rows = cast("list[object]", whole.get(name, [])) if name else []
     is_by_row = len(rendered.parts) == len(rows)
     kept = min(n_parts, len(rows)) if is_by_row else len(rows)
-    while kept > 0 and count_tokens(dump(_with_rows(tool, whole, rows[:kept]))) > budget:
+    while kept > 0 and count_tokens(dump(_with_rows(name, whole, rows[:kept]))) > budget:
         kept -= max(1, kept // 8)
-    return _with_rows(tool, whole, rows[: max(kept, 0)])
+    return _with_rows(name, whole, rows[: max(kept, 0)])
 
 
-def _with_rows(tool: Tool, whole: dict[str, object], rows: list[object]) -> dict[str, object]:
-    return {**whole, tool.rows: rows} if tool.rows else whole
+def _with_rows(name: str, whole: dict[str, object], rows: list[object]) -> dict[str, object]:
+    return {**whole, name: rows} if name else whole
 
 
 def _slim(value: object) -> object:

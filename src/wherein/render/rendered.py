@@ -11,7 +11,7 @@ from typing import cast
 from wherein.budget import Fitted, fit_to_budget
 from wherein.render.json_lines import dump, to_json
 
-__all__ = ["PLAIN", "Rendered", "Style", "fit", "render", "rows_of"]
+__all__ = ["PLAIN", "Rendered", "Style", "fit", "messages_of", "render", "rows_name", "rows_of"]
 
 _COLORS: Mapping[str, str] = {
     "path": "35",
@@ -81,6 +81,22 @@ def fit(rendered: Rendered, budget: int) -> Fitted:
 
 def rows_of(result: object, rows: str) -> list[object]:
     """Return the JSON objects that ``--json`` prints: the rows, or the whole result."""
-    if not rows:
+    name = rows_name(result, rows)
+    if not name:
         return [to_json(result)]
-    return cast("list[object]", to_json(getattr(result, rows), rows))
+    return cast("list[object]", to_json(getattr(result, name), name))
+
+
+def rows_name(result: object, rows: str) -> str:
+    """Return the field that holds the rows: the first of ``a|b`` that is not empty."""
+    names = rows.split("|")
+    return next((name for name in names if name and getattr(result, name)), names[0])
+
+
+def messages_of(name: str, result: object) -> list[str]:
+    """Return what the command line says of a result on standard error."""
+    module = f"wherein.render.{name}"
+    if find_spec(module) is None:
+        return []
+    function = getattr(import_module(module), "messages", None)
+    return cast("list[str]", function(result)) if function is not None else []

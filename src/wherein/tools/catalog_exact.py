@@ -52,14 +52,16 @@ GREP = Tool(
     ),
     function="wherein.tools.grep:grep",
     result="wherein.tools.grep:GrepResult",
+    rows="rows|files",
     parameters=(
         Parameter(
             "pattern",
-            ParameterType.TEXT,
+            ParameterType.TEXTS,
             "regular expression in Rust's dialect: a|b, \\bword\\b, fn \\w+\\(",
             aliases=("query", "regex", "q", "search"),
             is_required=True,
             is_positional=True,
+            takes_one=True,
             flags=("-e", "--regexp"),
             metavar="PATTERN",
         ),
@@ -145,6 +147,14 @@ GREP = Tool(
             aliases=("-P", "perl"),
             flags=("-P", "--pcre2"),
         ),
+        Parameter(
+            "invert",
+            ParameterType.FLAG,
+            "show what does not match",
+            default=False,
+            aliases=("-v", "invert_match"),
+            flags=("-v", "--invert-match"),
+        ),
         _context_lines("before", "lines before each match", "-B", "before_context"),
         _context_lines("after", "lines after each match", "-A", "after_context"),
         _context_lines("context", "lines around each match", "-C"),
@@ -224,6 +234,7 @@ READ = Tool(
     ),
     function="wherein.tools.read:read",
     result="wherein.tools.read:ReadResult",
+    may_name_roots=False,
     parameters=(
         Parameter(
             "target",

@@ -73,6 +73,8 @@ class Parameter:
     off_flags: tuple[str, ...] = ()
     """Options that set a flag to false (``--no-tests``)."""
     is_positional: bool = False
+    takes_one: bool = False
+    """A list that takes one operand only; more come from its options."""
     metavar: str = ""
     faces: tuple[Face, ...] = BOTH_FACES
 
@@ -91,9 +93,12 @@ class Tool:
     """``module:class`` of the frozen value it returns; empty when it reports itself."""
     parameters: tuple[Parameter, ...] = ()
     rows: str = ""
-    """Field of the result that ``--json`` prints one object a line of; empty prints the whole."""
+    """Field of the result that ``--json`` prints one object a line of, ``a|b`` for the first that
+    is not empty; empty prints the whole."""
     faces: tuple[Face, ...] = BOTH_FACES
     is_read_only: bool = True
+    may_name_roots: bool = True
+    """On the command line, whether a person may name places outside the current repository."""
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``."""

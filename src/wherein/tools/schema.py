@@ -46,7 +46,8 @@ def input_schema(tool: Tool, face: Face = Face.MCP) -> dict[str, object]:
 
 
 def _property(parameter: Parameter) -> dict[str, object]:
-    schema: dict[str, object] = dict(_TYPES[parameter.type])
+    kind = ParameterType.TEXT if parameter.takes_one else parameter.type
+    schema: dict[str, object] = dict(_TYPES[kind])
     if parameter.choices:
         target = cast("dict[str, object]", schema.get("items", schema))
         target["enum"] = list(parameter.choices)
@@ -71,8 +72,9 @@ def row_schema(tool: Tool) -> dict[str, object]:
     result = load(tool.result)
     if not tool.rows:
         return schema_of(result)
-    (item,) = get_args(get_type_hints(result)[tool.rows])[:1]
-    return schema_of(item)
+    hints = get_type_hints(result)
+    items = [schema_of(get_args(hints[name])[0]) for name in tool.rows.split("|")]
+    return items[0] if len(items) == 1 else {"anyOf": items}
 
 
 def schema_of(hint: object, *, is_slim: bool = False) -> dict[str, object]:

@@ -1,0 +1,134 @@
+"""Shows what a grep found: plain lines for people and pipes, grouped by file for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import cast
+
+from wherein.render.escape import show_path
+from wherein.render.rendered import Rendered, Style
+from wherein.tools.excerpt import visible
+from wherein.tools.grep_types import GrepResult, GrepRow, OutputMode, row_lines
+
+__all__ = ["render"]
+
+_MAX_REASONS = 6
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `GrepResult`."""
+    found = cast("GrepResult", result)
+    is_found = bool(found.rows or found.files)
+    if not is_found:
+        return Rendered((), head=_nothing(found, style), is_found=False)
+    if found.mode is not OutputMode.CONTENT:
+        parts = tuple(f"{line}\n" for line in found.lines())
+    elif style.for_agent:
+        parts = tuple(_grouped(found))
+    elif style.is_colored:
+        parts = tuple(_colored(found, style))
+    else:
+        parts = tuple(f"{line}\n" for line in found.lines())
+    return Rendered(parts, foot=_foot(found, style))
+
+
+def _nothing(found: GrepResult, style: Style) -> str:
+    if not style.for_agent:
+        return _notes(found)
+    what = "no more matches" if found.offset else "no matches"
+    return f"{what} in {found.n_files_searched} files\n{_notes(found)}"
+
+
+def _grouped(found: GrepResult) -> Iterator[str]:
+    """Yield one part a row; the first of a file (or symbol) brings its header."""
+    previous: GrepRow | None = None
+    for row in found.rows:
+        head = ""
+        if previous is None or (row.path, row.symbol) != (previous.path, previous.symbol):
+            head = show_path(row.path) + (f" in {visible(row.symbol)}" if row.symbol else "") + "\n"
+        elif row.line > max(previous.line, previous.end_line) + 1 and not _is_dense(found):
+            head = "  --\n"
+        previous = row
+        yield head + "".join(f"  {line}\n" for line in _numbered(row))
+
+
+def _is_dense(found: GrepResult) -> bool:
+    """Return True without context lines: every row is a match, so gaps say nothing."""
+    return all(row.is_match for row in found.rows)
+
+
+def _numbered(row: GrepRow) -> Iterator[str]:
+    prefix = len(show_path(row.path)) + 1
+    for line in row_lines(row):
+        number, mark, text = _split(line[prefix:])
+        yield f"{number}{mark} {text}"
+
+
+def _split(line: str) -> tuple[str, str, str]:
+    at = next(index for index, char in enumerate(line) if char in ":-")
+    return line[:at], line[at], line[at + 1 :]
+
+
+def _colored(found: GrepResult, style: Style) -> Iterator[str]:
+    for row in found.rows:
+        path = show_path(row.path)
+        for line in row_lines(row):
+            number, mark, text = _split(line[len(path) + 1 :])
+            shown = _highlighted(row, text, style) if row.is_match else text
+            yield f"{style.paint('path', path)}{mark}{style.paint('line', number)}{mark}{shown}\n"
+
+
+def _highlighted(row: GrepRow, text: str, style: Style) -> str:
+    """Colour the matches where the shown text is the row's own, character for character."""
+    if not row.spans or visible(row.text) != row.text or text != row.text:
+        return text
+    pieces: list[str] = []
+    at = 0
+    for start, end in row.spans:
+        pieces += [text[at:start], style.paint("match", text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _notes(found: GrepResult) -> str:
+    lines = [f"note: {visible(note)}" for note in found.notes]
+    if found.is_partial:
+        lines.append("note: the search was stopped early; matches may be missing")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _foot(found: GrepResult, style: Style) -> Callable[[int], str]:
+    def foot(n_shown: int) -> str:
+        if not style.for_agent:
+            return ""
+        lines = _notes(found)
+        following = found.next_offset
+        total = len(found.rows) or len(found.files)
+        if n_shown < total:
+            shown = found.rows[:n_shown]
+            n_done = sum(row.is_match for row in shown) if found.rows else n_shown
+            following = found.offset + n_done
+        if following:
+            least = "" if found.is_total_exact else "at least "
+            lines += f"{least}{found.n_total} in all; more: offset={following}\n"
+        return lines
+
+    return foot
+
+
+def messages(result: object) -> list[str]:
+    """Return what the command line says on standard error: cuts and what was not searched."""
+    found = cast("GrepResult", result)
+    lines = list(found.notes)
+    if found.is_truncated and found.next_offset:
+        lines.append(f"cut after {found.next_offset}; go on with --offset {found.next_offset}")
+    if found.is_partial:
+        lines.append("the search was stopped early; matches may be missing")
+    if not found.rows and not found.files:
+        skipped = [f"{item.count} {item.reason}" for item in found.skipped[:_MAX_REASONS]]
+        lines.append(f"no matches in {found.n_files_searched} files" + _in_brackets(skipped))
+    return lines
+
+
+def _in_brackets(reasons: list[str]) -> str:
+    return f" (not searched: {', '.join(reasons)})" if reasons else ""
