@@ -1,0 +1,97 @@
+"""The model in the wheel: a text's vector is the weighted mean of its terms' vectors.
+
+It reads the terms that the lexical index already has, so a chunk costs one sparse-dense product,
+no tokenizer and no network. How it was made is told in ``training/README.md``, how good it is in
+``docs/model-card.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.embed.arrays import normalised, weighted_sums
+from wherein.embed.weights import Weights, open_weights
+from wherein.embed.words import query_features
+from wherein.errors import SettingsError
+from wherein.tokens import term_id
+from wherein.types import ChunkTerms
+
+__all__ = ["DIMENSIONS", "WEIGHTS_PATH", "BundledEmbedder"]
+
+WEIGHTS_PATH = Path(__file__).parent / "data" / "static.bin"
+
+DIMENSIONS = (256, 128, 64)
+"""The first so many dimensions are a model of their own: the training sees to it (Matryoshka)."""
+
+_BLOCK = 32
+"""Chunks done in one product. Their distinct terms are few enough to fit the cache as float32."""
+
+_LOG_COUNTS = np.log1p(np.arange(256, dtype=np.float32))
+
+
+class BundledEmbedder:
+    """Static vectors of terms, with learned weights for queries and passages.
+
+    Args:
+        weights: The model; the one in the wheel unless given.
+        dim: How many of the dimensions to use.
+
+    Raises:
+        ProviderError: The weights cannot be read.
+        SettingsError: ``dim`` is none of `DIMENSIONS`.
+    """
+
+    def __init__(self, weights: Weights | None = None, *, dim: int = 256) -> None:
+        self._weights = open_weights(WEIGHTS_PATH) if weights is None else weights
+        if dim not in DIMENSIONS or dim > self._weights.table.shape[1]:
+            message = f"the bundled model has no {dim!r} dimensions"
+            raise SettingsError(message, hint=f"use one of {', '.join(map(str, DIMENSIONS))}")
+        self._table = self._weights.table[:, :dim]
+        self.dim = dim
+        self.name = f"{self._weights.name}, {dim} dimensions"
+        self.fingerprint = f"{self._weights.fingerprint}-{dim}"
+
+    def embed_chunks(
+        self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
+    ) -> NDArray[np.float32]:
+        """Return one vector for each chunk; ``strings`` and ``texts`` are not looked at."""
+        del strings, texts
+        n_chunks = len(terms.offsets) - 1
+        rows = self._rows(terms.term_ids)
+        weights = (_LOG_COUNTS[terms.counts] @ self._weights.field_weights).astype(np.float32)
+        weights *= self._weights.passage_weights[rows]
+        vectors = np.zeros((n_chunks, self.dim), np.float32)
+        for first in range(0, n_chunks, _BLOCK):
+            offsets = terms.offsets[first : first + _BLOCK + 1]
+            begin, end = int(offsets[0]), int(offsets[-1])
+            # Columns follow the ids, not the rows: two unknown terms of a chunk may share a bucket.
+            _, places, columns = np.unique(
+                terms.term_ids[begin:end], return_index=True, return_inverse=True
+            )
+            table = self._table[rows[begin:end][places]].astype(np.float32)
+            vectors[first : first + _BLOCK] = weighted_sums(
+                offsets - begin, columns, weights[begin:end], table
+            )
+        return normalised(vectors)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the query's vector; zero when the query has no words."""
+        plain, joined = query_features(text)
+        ids = np.array([term_id(term) for term in plain + joined], np.uint64)
+        rows = self._rows(ids)
+        weights = self._weights.query_weights[rows]
+        weights[len(plain) :] *= self._weights.joined_weight
+        # Neighbouring words that are no known identifier together say nothing new.
+        weights[len(plain) :][rows[len(plain) :] >= len(self._weights.term_ids)] = 0.0
+        return normalised((weights @ self._table[rows].astype(np.float32))[None, :])[0]
+
+    def _rows(self, ids: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Return each term's row of the table."""
+        known = self._weights.term_ids
+        places = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        buckets = (ids % np.uint64(self._weights.n_buckets)).astype(np.intp) + len(known)
+        return np.where(known[places] == ids, places, buckets)
