@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import cast
 
 from wherein.cli.run import Invocation
+from wherein.render.json_lines import dump, to_json
+from wherein.render.rendered import Rendered, Style
 from wherein.settings import SETTING_HELP, USER_ONLY
 
-__all__ = ["ConfigResult", "EffectiveSetting", "config"]
+__all__ = ["ConfigResult", "EffectiveSetting", "config", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +55,19 @@ def config(invocation: Invocation) -> ConfigResult:
         ),
         configuration.notes,
     )
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `ConfigResult`: one setting a line, in the form of wherein.toml."""
+    found = cast("ConfigResult", result)
+    return Rendered(
+        tuple(
+            f"{style.paint('symbol', item.name)} = {_toml(item.value)}"
+            f"  {style.paint('dim', f'# {item.origin}')}\n"
+            for item in found.settings
+        )
+    )
+
+
+def _toml(value: object) -> str:
+    return dump(to_json(value))

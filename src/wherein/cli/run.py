@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from wherein.cli.arguments import COMMON, Typed, read_typed
 from wherein.cli.configuration import Configuration, configure
@@ -16,6 +16,9 @@ from wherein.errors import PathError
 from wherein.tools.context import ToolContext
 from wherein.tools.registry import Face, Tool, load, read_arguments
 from wherein.tools.repositories import find_root
+
+if TYPE_CHECKING:
+    from wherein.render.rendered import Rendered
 
 __all__ = ["Invocation", "run_command"]
 
@@ -92,9 +95,14 @@ def _call(
     tool: Tool, context: ToolContext, configuration: Configuration, arguments: dict[str, object]
 ) -> object:
     function = load(tool.function)
-    if tool.function.startswith(("wherein.cli.", "wherein.mcp.")):
+    if _is_own(tool):
         return function(Invocation(context, configuration, os.environ), **arguments)
     return function(context, **arguments)
+
+
+def _is_own(tool: Tool) -> bool:
+    """Return True for commands that exist on the command line only."""
+    return tool.function.startswith(("wherein.cli.", "wherein.mcp."))
 
 
 def _print_json(tool: Tool, result: object) -> int:
@@ -119,7 +127,8 @@ def _print_text(tool: Tool, result: object, max_tokens: int | None, color: str) 
     from wherein.render.rendered import Style, fit, render
 
     style = Style(is_colored=is_colored(color, os.environ))
-    rendered = render(tool.name, result, style)
+    own = load(f"{tool.function.partition(':')[0]}:render") if _is_own(tool) else None
+    rendered = cast("Rendered", own(result, style)) if own else render(tool.name, result, style)
     sys.stdout.write(rendered.whole() if max_tokens is None else fit(rendered, max_tokens).text)
     sys.stdout.flush()
     _print_messages(tool, result)

@@ -76,8 +76,6 @@ def with_yaml_entry(text: str, key: str, name: str, entry: Mapping[str, object])
         gap = "" if not bare or bare.endswith("\n") else newline
         lines = [f"{key}:", *_yaml_lines(name, entry, "  ")]
         return bare + gap + newline.join(lines) + newline
-    if found.group(1) not in {"", "{}", "[]"}:
-        return _into_flow(bare, found, name, entry)
     if found.group(1):
         return _into_flow(bare, found, name, entry)
     end = bare.find("\n", found.start())

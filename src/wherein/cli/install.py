@@ -1,0 +1,318 @@
+"""Sets agents up and undoes it: shows the difference, writes atomically, restores the bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import cast
+
+from wherein.cli.run import Invocation
+from wherein.cli.setup.clients import CLIENTS, Client, Kind, Surroundings, Target
+from wherein.cli.setup.ledger import Entry, Ledger, ledger_path
+from wherein.cli.setup.plan import (
+    insertion_between,
+    with_target,
+    without_insertion,
+    without_target,
+)
+from wherein.errors import UsageError, WhereinError, near_name_hint
+from wherein.render.rendered import Rendered, Style
+
+__all__ = ["Change", "InstallResult", "install", "render", "surroundings", "uninstall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file and what became of it."""
+
+    client: str
+    path: str
+    action: str
+    """``added``, ``changed``, ``removed``, ``unchanged`` or ``failed``."""
+    detail: str = ""
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallResult:
+    """What was written, or with ``--dry-run`` would be."""
+
+    changes: tuple[Change, ...]
+    is_dry_run: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_failed(self) -> bool:
+        """True when a file could not be edited."""
+        return any(change.action == "failed" for change in self.changes)
+
+
+def install(
+    invocation: Invocation,
+    clients: Sequence[str] = (),
+    *,
+    scope: str = "user",
+    dry_run: bool = False,
+    instructions: bool = True,
+    all: bool = False,  # noqa: A002 - the option's name
+) -> InstallResult:
+    """Add the server, a short instruction and a search sub-agent to the agents on this machine.
+
+    Existing files keep their comments, their order and every byte that is not ours; running it
+    twice changes nothing; 'wherein uninstall' restores the files.
+
+    Raises:
+        UsageError: A client is not known.
+    """
+    around = surroundings(invocation, scope)
+    chosen = CLIENTS if all else _chosen(clients, around)
+    ledger = Ledger(ledger_path(invocation.environment, around.home))
+    changes = [
+        _install(client, target, ledger, dry_run=dry_run)
+        for client in chosen
+        for target in client.targets(around, scope)
+        if instructions or not target.is_instruction
+    ]
+    if not dry_run:
+        ledger.save()
+    notes = () if chosen else ("no agent found here; name one, or use --all",)
+    return InstallResult(tuple(changes), dry_run, notes)
+
+
+def uninstall(
+    invocation: Invocation,
+    clients: Sequence[str] = (),
+    *,
+    scope: str = "user",
+    dry_run: bool = False,
+) -> InstallResult:
+    """Take out what install wrote; files that it made are removed, others are as before.
+
+    Raises:
+        UsageError: A client is not known.
+    """
+    around = surroundings(invocation, scope)
+    chosen = _named(clients) if clients else CLIENTS
+    ledger = Ledger(ledger_path(invocation.environment, around.home))
+    found = (
+        _uninstall(client, target, ledger, dry_run=dry_run)
+        for client in chosen
+        for target in client.targets(around, scope)
+    )
+    made = {name for entry in ledger.entries.values() for name in entry.made_folders}
+    changes = tuple(change for change in found if change is not None)
+    if not dry_run:
+        _remove_empty(made)
+        ledger.save()
+    return InstallResult(changes, dry_run)
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of an `InstallResult`."""
+    found = cast("InstallResult", result)
+    parts: list[str] = []
+    for change in found.changes:
+        role = {"failed": "bad", "unchanged": "dim"}.get(change.action, "good")
+        line = f"{style.paint(role, change.action)} {change.client}: {change.path}"
+        parts.append(line + (f" ({change.detail})" if change.detail else "") + "\n")
+        if found.is_dry_run and change.diff:
+            parts.append(change.diff + "\n")
+    parts.extend(f"{note}\n" for note in found.notes)
+    if not parts:
+        parts.append("nothing is installed\n")
+    return Rendered(tuple(parts))
+
+
+def surroundings(invocation: Invocation, scope: str) -> Surroundings:
+    """Return where the files are, from the environment."""
+    environment = invocation.environment
+    home = Path(environment.get("HOME") or Path.home())
+    config = environment.get("XDG_CONFIG_HOME", "")
+    config_folder = Path(config) if config.startswith("/") else home / ".config"
+    return Surroundings(
+        home=home,
+        project=invocation.context.root,
+        config=config_folder,
+        code=_code_folder(environment, home, config_folder),
+        command="wherein" if scope == "project" else _program(),
+        environment=environment,
+    )
+
+
+def _code_folder(environment: Mapping[str, str], home: Path, config: Path) -> Path:
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "Code" / "User"
+    if environment.get("APPDATA"):
+        return Path(environment["APPDATA"]) / "Code" / "User"
+    return config / "Code" / "User"
+
+
+def _program() -> str:
+    """Return the full path of this program: clients start with a PATH of their own."""
+    beside = Path(sys.executable).with_name("wherein")
+    if beside.is_file():
+        return str(beside)
+    return shutil.which("wherein") or "wherein"
+
+
+def _chosen(names: Sequence[str], around: Surroundings) -> tuple[Client, ...]:
+    if names:
+        return _named(names)
+    return tuple(client for client in CLIENTS if _is_here(client, around))
+
+
+def _named(names: Sequence[str]) -> tuple[Client, ...]:
+    known = {client.name: client for client in CLIENTS}
+    for name in names:
+        if name not in known:
+            message = f"unknown client {name!r}"
+            raise UsageError(message, hint=near_name_hint(name, known, fallback=", ".join(known)))
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def _is_here(client: Client, around: Surroundings) -> bool:
+    path = around.environment.get("PATH", "")
+    if any(shutil.which(program, path=path) for program in client.programs):
+        return True
+    return any(_sign(sign, around).exists() for sign in client.signs)
+
+
+def _sign(sign: str, around: Surroundings) -> Path:
+    place, colon, rest = sign.partition(":")
+    if not colon:
+        return around.home / sign
+    return {"config": around.config, "code": around.code}[place] / rest
+
+
+def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -> Change:
+    try:
+        before = _read(target.path)
+        after = with_target(before or "", target)
+    except (WhereinError, OSError, UnicodeDecodeError) as error:
+        return _failed(client, target, error)
+    key = str(target.path)
+    held = ledger.entries.get(key)
+    if after == before:
+        if held is not None and client.name not in held.clients:
+            ledger.entries[key] = _shared(held, client)
+        return Change(client.name, key, "unchanged")
+    action = "added" if before is None else "changed"
+    change = Change(client.name, key, action, diff=_diff(key, before or "", after))
+    if dry_run:
+        return change
+    original = _undone(before or "", target, held)
+    try:
+        made = _write(target.path, after)
+    except OSError as error:
+        return _failed(client, target, error)
+    ledger.entries[key] = Entry(
+        insertion_between(original, after),
+        tuple(dict.fromkeys((*(held.clients if held else ()), client.name))),
+        held.was_absent if held else before is None,
+        held.made_folders if held else made,
+    )
+    return change
+
+
+def _shared(entry: Entry, client: Client) -> Entry:
+    clients = (*entry.clients, client.name)
+    return Entry(entry.insertion, clients, entry.was_absent, entry.made_folders)
+
+
+def _undone(text: str, target: Target, held: Entry | None) -> str:
+    """Return the text without an earlier version of our part."""
+    if held is not None:
+        exact = without_insertion(text, held.insertion)
+        if exact is not None:
+            return exact
+        return without_target(text, target)
+    return text
+
+
+def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -> Change | None:
+    key = str(target.path)
+    held = ledger.entries.get(key)
+    try:
+        before = _read(target.path)
+        if before is None:
+            ledger.entries.pop(key, None)
+            return None
+        if held is not None and set(held.clients) - {client.name}:
+            others = tuple(name for name in held.clients if name != client.name)
+            entry = Entry(held.insertion, others, held.was_absent, held.made_folders)
+            ledger.entries[key] = entry
+            return None
+        after = _undone(before, target, held) if held else without_target(before, target)
+    except (WhereinError, OSError, UnicodeDecodeError) as error:
+        return _failed(client, target, error)
+    if after == before:
+        return None
+    is_gone = not after.strip() and (held.was_absent if held else target.kind == Kind.FILE)
+    action = "removed" if is_gone else "changed"
+    change = Change(client.name, key, action, diff=_diff(key, before, after))
+    if dry_run:
+        return change
+    try:
+        _restore(target.path, after, is_gone=is_gone)
+    except OSError as error:
+        return _failed(client, target, error)
+    ledger.entries.pop(key, None)
+    return change
+
+
+def _restore(path: Path, text: str, *, is_gone: bool) -> None:
+    if not is_gone:
+        _write(path, text)
+        return
+    path.unlink()
+
+
+def _remove_empty(folders: Iterable[str]) -> None:
+    """Remove the folders that install made and that hold nothing now, innermost first."""
+    for folder in sorted(folders, key=len, reverse=True):
+        with suppress(OSError):
+            Path(folder).rmdir()
+
+
+def _failed(client: Client, target: Target, error: Exception) -> Change:
+    hint = getattr(error, "hint", "")
+    detail = f"{error}; {hint}" if hint else str(error)
+    return Change(client.name, str(target.path), "failed", detail)
+
+
+def _read(path: Path) -> str | None:
+    """Return the text, its line ends untouched; None when there is no file."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _write(path: Path, text: str) -> tuple[str, ...]:
+    """Replace the file as a whole, behind links, with its permissions; return folders made."""
+    real = Path(os.path.realpath(path))
+    made: list[str] = []
+    for folder in reversed([real.parent, *real.parent.parents]):
+        if not folder.exists():
+            folder.mkdir()
+            made.append(str(folder))
+    mode = real.stat().st_mode & 0o7777 if real.exists() else 0o644
+    temporary = real.with_name(f".{real.name}.wherein-{os.getpid()}")
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        temporary.chmod(mode)
+        temporary.replace(real)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return tuple(made)
+
+
+def _diff(name: str, before: str, after: str) -> str:
+    lines = unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="")
+    return "\n".join(lines)
