@@ -37,15 +37,12 @@ def head(**changes: object) -> Head:
         "snapshot_id": EMPTY_TREE,
         "recipe": "r",
         "listing_key": "k",
-        "signature": b"s",
         "is_complete": True,
         "generation": 1,
         "day": 1,
-        "segments": (SegmentUse("one", 3, 10),),
+        "segments": (SegmentUse("one", 3),),
         "n_files": 3,
-        "n_chunks": 3,
         "n_pending": 0,
-        "languages": (("python", 2),),
     }
     return Head(**(values | changes))  # pyright: ignore[reportArgumentType]
 
@@ -59,6 +56,7 @@ def written(path: Path) -> Manifest:
         folders=folder_ids(entries.paths, entries.blobs),
         skipped=[Skipped("big.bin", "binary"), Skipped("x\udcfe", "fifo", "detail")],
         pending=["later\udcff.py"],
+        signature=b"seen",
     )
     write_manifest(manifest)
     return manifest
@@ -72,6 +70,7 @@ def test_a_manifest_gives_back_what_was_written(tmp_path: Path) -> None:
     assert found.skipped == (Skipped("big.bin", "binary"), Skipped("x\udcfe", "fifo", "detail"))
     assert found.pending == ("later\udcff.py",)
     assert found.folders == made.folders
+    assert found.signature == b"seen"
     assert found.entries.rows(range(4)) == made.entries.rows(range(4))
     assert [entry.file.path for entry in found.entries.tree_entries()] == sorted(
         item.file.path for item in ROWS
@@ -114,10 +113,11 @@ def read_all(path: Path) -> None:
     assert found.folders
     assert len(found.skipped) == 2
     assert found.pending
+    assert found.signature
 
 
 def test_dead_files_survive_as_bits() -> None:
-    use = SegmentUse("s", 11, 1)
+    use = SegmentUse("s", 11)
     assert use.dead_files() is None
     dead = np.zeros(11, np.bool_)
     dead[[0, 10]] = True

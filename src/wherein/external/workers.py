@@ -19,7 +19,7 @@ from typing import IO
 
 from wherein.external.run import clean_environment
 
-__all__ = ["Worker", "read_frame", "write_frame"]
+__all__ = ["Worker", "read_frame", "wait_for", "write_frame"]
 
 _LENGTH = struct.Struct("<I")
 _READ_BYTES = 1 << 18

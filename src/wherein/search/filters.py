@@ -14,9 +14,9 @@ from wherein.errors import PatternError, QueryError, near_name_hint
 from wherein.parse.definitions import DEFINITION_KINDS
 from wherein.search.query import Scope
 from wherein.store.tree_index import TreeIndex
-from wherein.types import FileFlag, FileKind
+from wherein.types import FileFlag, FileKind, SourceFile
 
-__all__ = ["Filters", "Masks", "masks", "with_scopes"]
+__all__ = ["Filters", "Masks", "admits", "masks", "with_scopes"]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _LANGUAGE_NAMES = {
@@ -134,6 +134,37 @@ def masks(index: TreeIndex, filters: Filters) -> Masks:
     elif files is not None:
         chunks = np.repeat(files, index.chunk_counts)
     return Masks(files, chunks)
+
+
+def admits(filters: Filters, file: SourceFile) -> bool:
+    """Return whether ``filters`` let a file through that is in no index; kinds are not asked."""
+    within = filters.within.strip("/")
+    if within and file.path != within and not file.path.startswith(f"{within}/"):
+        return False
+    wanted = [pattern for pattern in filters.paths if not pattern.startswith("!")]
+    unwanted = [pattern[1:] for pattern in filters.paths if pattern.startswith("!")]
+    if wanted and not any(_names_path(pattern, file.path) for pattern in wanted):
+        return False
+    if any(_names_path(pattern, file.path) for pattern in unwanted):
+        return False
+    if filters.languages and (file.language or "") not in map(_language, filters.languages):
+        return False
+    if filters.content and not {file.kind.value, "all"} & set(filters.content):
+        return False
+    if filters.changed is not None and file.path not in filters.changed:
+        return False
+    asked = ((filters.tests, FileFlag.TEST), (filters.generated, FileFlag.GENERATED))
+    return all(wish is None or bool(file.flags & flag) == wish for wish, flag in asked)
+
+
+def _names_path(pattern: str, path: str) -> bool:
+    """Return whether a path, folder or glob names ``path``; see `_path_mask`."""
+    name = pattern.replace("\\", "/").removeprefix("./").strip("/")
+    if name in {"", ".", path} or path.startswith(f"{name}/"):
+        return True
+    if _MAGIC.search(name):
+        return bool(_compiled(name, is_folder=pattern.endswith("/")).fullmatch(path))
+    return f"/{name}/" in f"/{path}/"
 
 
 def _language(name: str) -> str:

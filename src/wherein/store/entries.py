@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wherein.types import FileFlag, FileKind, FileStat, SourceFile, TreeEntry
 
-__all__ = ["NO_SEGMENT", "Entries", "EntryRow", "stat_columns"]
+__all__ = ["NO_SEGMENT", "Entries", "EntryRow", "stat_columns", "stat_row"]
 
 NO_SEGMENT = -1
 """Segment of a file whose content is not indexed (`EntryRow.skip_reason`)."""
@@ -60,19 +60,14 @@ _DTYPES: tuple[tuple[str, str], ...] = (
 )
 
 
+def stat_row(stat: FileStat) -> list[int]:
+    """Return a stat as one row of `stat_columns`."""
+    return [stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode & _INODE_MASK, stat.mode]
+
+
 def stat_columns(stats: Iterable[FileStat]) -> NDArray[np.int64]:
     """Return stats as rows of size, mtime_ns, ctime_ns, inode, mode, shape ``(n, 5)``."""
-    flat = [
-        value
-        for stat in stats
-        for value in (
-            stat.size,
-            stat.mtime_ns,
-            stat.ctime_ns,
-            stat.inode & _INODE_MASK,
-            stat.mode,
-        )
-    ]
+    flat = [value for stat in stats for value in stat_row(stat)]
     return np.array(flat, np.int64).reshape(-1, 5)
 
 
@@ -151,6 +146,11 @@ class Entries:
 
     def _language(self, code: int) -> str | None:
         return self.languages[code] or None
+
+    def kinds(self) -> list[FileKind]:
+        """Return the kinds of all entries."""
+        codes: list[int] = self.columns["kind"].tolist()
+        return [_KINDS[code] for code in codes]
 
     def row(self, place: int) -> EntryRow:
         """Return one entry."""

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
     from wherein.store.entries import Entries
 
-__all__ = ["Head", "Manifest", "SegmentUse", "read_manifest", "write_manifest"]
+__all__ = ["Head", "Manifest", "SegmentUse", "read_head", "read_manifest", "write_manifest"]
 
 _MAGIC = b"WHTREE\r\n"
 _PREFIX = struct.Struct("<8sIIQ")  # magic, version, CRC of the head, its length
+_MAX_HEAD_BYTES = 1 << 30
+"""A damaged length must not make us read for ever; a real head of a million files has 10 MB."""
 _T = TypeVar("_T")
 
 
@@ -40,8 +42,6 @@ class SegmentUse(msgspec.Struct, frozen=True, array_like=True):
 
     segment_id: str
     n_files: int
-    n_bytes: int
-    """Size of the texts of its files, for deciding what to merge."""
     dead: bytes = b""
     """One bit for each file, set when dead; empty when all live."""
 
@@ -59,7 +59,7 @@ class SegmentUse(msgspec.Struct, frozen=True, array_like=True):
         import numpy as np
 
         packed = np.packbits(dead).tobytes() if dead.any() else b""
-        return SegmentUse(self.segment_id, self.n_files, self.n_bytes, packed)
+        return SegmentUse(self.segment_id, self.n_files, packed)
 
 
 class Head(msgspec.Struct, frozen=True, array_like=True):
@@ -75,8 +75,6 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
     recipe: str
     listing_key: str
     """Hash of the settings that decide which files are listed."""
-    signature: bytes
-    """What `walk.look_unchanged` compares; empty when the tree must be listed again."""
     is_complete: bool
     """False while a first build is under way: only some of the files are covered."""
     generation: int
@@ -85,10 +83,7 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
     segments: tuple[SegmentUse, ...]
     n_files: int
     """Files whose content is indexed."""
-    n_chunks: int
     n_pending: int
-    languages: tuple[tuple[str, int], ...]
-    """Language and number of files, by name."""
 
 
 class _Wire(msgspec.Struct, array_like=True):
@@ -115,6 +110,7 @@ class Manifest:
         folders: dict[str, bytes],
         skipped: Sequence[Skipped],
         pending: Sequence[str],
+        signature: bytes,
     ) -> Manifest:
         """Return a manifest to be written at ``path``."""
         encoder = msgspec.msgpack.Encoder()
@@ -127,6 +123,7 @@ class Manifest:
                 [(_raw_name(item.path), item.reason, item.detail) for item in skipped]
             ),
             "pending": encoder.encode([_raw_name(path) for path in pending]),
+            "signature": signature,
         }
         made = cls(
             head,
@@ -137,6 +134,15 @@ class Manifest:
         made.__dict__["entries"] = entries
         made.__dict__["folders"] = dict(folders)
         return made
+
+    @property
+    def signature(self) -> bytes:
+        """What `walk.look_unchanged` compares; empty when the tree must be listed again.
+
+        Raises:
+            CorruptIndexError: The part is damaged.
+        """
+        return self._part("signature").tobytes()
 
     def _part(self, name: str) -> memoryview:
         if name not in self._parts:
@@ -228,26 +234,53 @@ def read_manifest(path: Path) -> Manifest | None:
         return None
     except OSError as error:
         raise _damaged(path, error.strerror or str(error)) from error
-    if len(data) < _PREFIX.size:
+    crc, length = _unpack_prefix(path, bytes(data[: _PREFIX.size]))
+    start = _PREFIX.size + length
+    wire = _decode_head(path, data[_PREFIX.size : start], crc, length)
+    parts: dict[str, tuple[memoryview, int]] = {}
+    for name, (offset, size, part_crc) in wire.parts.items():
+        parts[name] = (data[start + offset : start + offset + size], part_crc)
+    return Manifest(wire.head, path, parts)
+
+
+def read_head(path: Path) -> Head | None:
+    """Return the head of the manifest at ``path`` without reading the rest, None when none.
+
+    Raises:
+        CorruptIndexError: It is damaged.
+        NewerIndexError: A newer version wrote it.
+    """
+    try:
+        with path.open("rb") as file:
+            crc, length = _unpack_prefix(path, file.read(_PREFIX.size))
+            return _decode_head(path, file.read(length), crc, length).head
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _damaged(path, error.strerror or str(error)) from error
+
+
+def _unpack_prefix(path: Path, prefix: bytes) -> tuple[int, int]:
+    if len(prefix) < _PREFIX.size:
         raise _damaged(path, "it is cut short")
-    magic, version, crc, length = _PREFIX.unpack_from(data)
+    magic, version, crc, length = _PREFIX.unpack(prefix)
     if magic != _MAGIC:
         raise _damaged(path, "it does not begin as one of ours")
     if version > FORMAT_VERSION:
         message = f"index of {path.parent.name} has format {version}, newer than {FORMAT_VERSION}"
         raise NewerIndexError(message, hint="update wherein, or run 'wherein clear'")
-    start = _PREFIX.size + length
-    head = data[_PREFIX.size : start]
+    if length > _MAX_HEAD_BYTES:
+        raise _damaged(path, f"its head claims {length} bytes")
+    return crc, length
+
+
+def _decode_head(path: Path, head: bytes | memoryview, crc: int, length: int) -> _Wire:
     if len(head) != length or zlib.crc32(head) != crc:
         raise _damaged(path, "its head does not match its checksum")
     try:
-        wire = msgspec.msgpack.decode(head, type=_Wire)
+        return msgspec.msgpack.decode(head, type=_Wire)
     except msgspec.MsgspecError as error:
         raise _damaged(path, "its head cannot be read") from error
-    parts: dict[str, tuple[memoryview, int]] = {}
-    for name, (offset, size, part_crc) in wire.parts.items():
-        parts[name] = (data[start + offset : start + offset + size], part_crc)
-    return Manifest(wire.head, path, parts)
 
 
 def write_manifest(manifest: Manifest) -> None:

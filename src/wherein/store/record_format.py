@@ -1,12 +1,13 @@
 """Records to bytes and back: columns in msgpack, arrays as they lie in memory.
 
 A record is kept in two parts. The core is what a segment is made from; references, which only the
-call graph reads, are apart and compressed, so that building a segment decodes nothing it does not
-need.
+call graph reads, are apart, so that building a segment decodes nothing it does not need. Both are
+compressed (level 1 halves them for 2 % of a file's digestion) but for the vectors, which are noise.
 """
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,7 @@ RECORD_VERSION = 1
 """1: first form (2026-11). Part of the recipe, so records of another form are never read."""
 
 _REST = len(FIELDS) - 1
+_LENGTH = struct.Struct("<I")
 
 
 class _Core(msgspec.Struct, frozen=True, array_like=True):
@@ -52,7 +54,6 @@ class _Core(msgspec.Struct, frozen=True, array_like=True):
     """Counts in the other fields, for those rows."""
     lengths: bytes
     dim: int
-    vectors: bytes
     scales: bytes
 
 
@@ -93,10 +94,11 @@ def encode_record(record: Record) -> bytes:
         rest=rest[has_rest].tobytes(),
         lengths=record.terms.lengths.astype("<u2", copy=False).tobytes(),
         dim=record.vectors.shape[1],
-        vectors=record.vectors.tobytes(),
         scales=record.scales.astype("<f4", copy=False).tobytes(),
     )
-    return _encoder.encode(core)
+    packed = zlib.compress(_encoder.encode(core), 1)
+    vectors = record.vectors.tobytes()
+    return b"".join([_LENGTH.pack(len(packed)), packed, vectors])
 
 
 def encode_references(record: Record) -> bytes:
@@ -117,10 +119,13 @@ def decode_record(core: bytes, references: bytes = b"") -> Record:
         ValueError: The bytes are not a record.
     """
     try:
-        raw = _core_decoder.decode(core)
-    except msgspec.MsgspecError as error:
+        (length,) = _LENGTH.unpack_from(core)
+        vectors_at = _LENGTH.size + length
+        raw = _core_decoder.decode(zlib.decompress(memoryview(core)[_LENGTH.size : vectors_at]))
+    except (struct.error, zlib.error, msgspec.MsgspecError) as error:
         message = "not a record"
         raise ValueError(message) from error
+    chunks = _chunks(raw.chunks)
     return Record(
         blob_id=raw.blob_id,
         language=raw.language,
@@ -129,12 +134,12 @@ def decode_record(core: bytes, references: bytes = b"") -> Record:
         encoding=raw.encoding,
         is_generated=raw.is_generated,
         skip_reason=raw.skip_reason,
-        chunks=_chunks(raw.chunks),
+        chunks=chunks,
         definitions=_definitions(raw.definitions),
         references=decode_references(references),
         imports=_imports(raw.imports),
         terms=_terms(raw),
-        vectors=np.frombuffer(raw.vectors, np.int8).reshape(-1, raw.dim),
+        vectors=np.frombuffer(core, np.int8, offset=vectors_at).reshape(len(chunks), raw.dim),
         scales=np.frombuffer(raw.scales, "<f4"),
     )
 

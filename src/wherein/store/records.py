@@ -31,6 +31,7 @@ _SURROUNDINGS = frozenset(
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_LOCKED,
         sqlite3.SQLITE_NOMEM,
         sqlite3.SQLITE_PERM,
@@ -282,7 +283,9 @@ def _read_only(path: Path) -> sqlite3.Connection:
 def _is_surroundings(error: sqlite3.DatabaseError) -> bool:
     """Return True when the disk, the rights or another process are at fault, not the file."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in _SURROUNDINGS
+    if code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ:  # the file was cut
+        return False
+    return code & 0xFF in _SURROUNDINGS
 
 
 def _marks(count: int) -> str:

@@ -35,6 +35,7 @@ SKIP_REASONS = {
     "unreadable": "it could not be opened",
     "linked worktree": "another working tree of this repository",
     "kind not indexed": "the setting index_kinds leaves it out",
+    "too large": "over 64 MB; grep still searches it",
     "failed": "it could not be parsed",
 }
 """Every reason a file can be skipped for, with what it means."""

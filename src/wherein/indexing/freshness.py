@@ -1,0 +1,423 @@
+"""Keeps the index of one tree as its files are: look, list, plan, build, publish.
+
+A refresh never waits for another process longer than it is given, and never needs to write: where
+the home is read-only or the disk is full, what changed is built in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Generator, Set
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from wherein.embed.protocol import Embedder
+from wherein.errors import CorruptIndexError, PathError, StoreError
+from wherein.indexing.anchor import find_anchor
+from wherein.indexing.build import Builder
+from wherein.indexing.digest import recipe
+from wherein.indexing.digesters import Digesters, Journal
+from wherein.indexing.draft import Draft, TreeName
+from wherein.indexing.plan import SEGMENT_BYTES, Content, Plan, choose_merge, make_plan, settle
+from wherein.indexing.progress import Clock
+from wherein.settings import Settings
+from wherein.store.collect import collect, has_leftovers
+from wherein.store.entries import Entries
+from wherein.store.layout import Layout
+from wherein.store.lock import FileLock
+from wherein.store.manifest import Manifest, read_head, read_manifest, write_manifest
+from wherein.store.records import RecordStore, discard_database
+from wherein.types import Skipped
+from wherein.walk.blob import blob_id
+from wherein.walk.reading import TreeReader
+from wherein.walk.walker import ListedFile, Listing, is_racy, list_files, look_unchanged
+
+__all__ = ["Coverage", "Freshness"]
+
+_LARGE_FILES = 500
+_LARGE_BYTES = 10_000_000
+"""A build from here on holds the family's build lock: a sibling worktree started at the same time
+waits and then finds the records."""
+
+_QUICK_MERGE_BYTES = 2_000_000
+"""While somebody waits for an answer, larger segments are left for a refresh without a limit."""
+
+_PUBLISH_EVERY_S = 5.0
+"""A first build publishes what is covered so far for others to search."""
+
+_COLLECT_EVERY = 16
+"""Refreshes that change something between two looks for what nothing uses."""
+
+MAX_FILE_BYTES = 64_000_000
+"""Larger files are not even read for their beginning: hashing one takes a worker's memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the index covers now.
+
+    ``manifest`` describes only files that are as they were when indexed; the rest is in
+    ``not_covered``.
+    """
+
+    manifest: Manifest
+    layouts: tuple[Layout, ...]
+    """Where its segments lie, in the order to look."""
+    not_covered: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    files_read: int = 0
+    files_indexed: int = 0
+
+
+class Freshness:
+    """The index of one tree.
+
+    Args:
+        root: Real path of the tree.
+        settings: Where the index lives and what is listed.
+        embedder: Makes the vectors, None for none.
+        is_isolated: True parses nothing in this process.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        embedder: Embedder | None,
+        *,
+        is_isolated: bool = False,
+    ) -> None:
+        self.root = root
+        self.settings = settings
+        self.anchor = find_anchor(root)
+        self.layout = Layout.of(settings.home, root, self.anchor)
+        self.recipe = recipe(settings, embedder)
+        self._embedder = embedder
+        self._is_isolated = is_isolated
+        self._listing_key = _listing_key(settings)
+        self._loaded: tuple[tuple[int, int, int], Manifest] | None = None
+        self._overlay: tempfile.TemporaryDirectory[str] | None = None
+        self._overlaid: Manifest | None = None
+        self._overlay_reason = ""
+
+    def close(self) -> None:
+        """Remove the temporary folder, if there is one."""
+        if self._overlay is not None:
+            self._overlay.cleanup()
+            self._overlay = self._overlaid = None
+
+    def stored(self) -> Manifest | None:
+        """Return the manifest on the disk, None when there is none or it is damaged.
+
+        Raises:
+            NewerIndexError: A newer version wrote it.
+        """
+        self.layout.check_version()
+        try:
+            found = self.layout.manifest.stat()
+        except OSError:
+            self._loaded = None
+            return None
+        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+        if self._loaded is not None and self._loaded[0] == stamp:
+            return self._loaded[1]
+        try:
+            manifest = read_manifest(self.layout.manifest)
+        except CorruptIndexError:
+            return None
+        self._loaded = (stamp, manifest) if manifest is not None else None
+        return manifest
+
+    def is_current(self, manifest: Manifest) -> bool:
+        """Return True when the tree is as ``manifest`` says, by one pass of stats."""
+        head = manifest.head
+        if not head.is_complete or not self._is_ours(manifest):
+            return False
+        try:
+            return look_unchanged(self.root, self.settings, manifest.signature)
+        except CorruptIndexError:
+            return False
+
+    def _is_ours(self, manifest: Manifest) -> bool:
+        head = manifest.head
+        return head.recipe == self.recipe and head.listing_key == self._listing_key
+
+    def refresh(self, clock: Clock, doubted: Set[str] = frozenset()) -> Coverage:
+        """Bring the index up to date, as far as the clock allows.
+
+        Args:
+            clock: Progress and time limit.
+            doubted: Paths to read again whatever their stat says.
+
+        Raises:
+            NewerIndexError: A newer version wrote the index.
+            StoreError: There is no place to write to, not even a temporary one.
+        """
+        if self._overlaid is not None:
+            return self._refresh_overlay(clock, doubted)
+        manifest = self.stored()
+        if manifest is not None and not doubted and self.is_current(manifest):
+            return Coverage(manifest, (self.layout,))
+        try:
+            self.layout.prepare()
+            with self._locked(clock) as is_held:
+                if is_held:
+                    return self._refresh_held(clock, doubted)
+            return self._uncovered(manifest)
+        except OSError as error:
+            self._overlay_reason = error.strerror or str(error)
+            return self._refresh_overlay(clock, doubted)
+
+    @contextmanager
+    def _locked(self, clock: Clock) -> Generator[bool]:
+        """Hold the writer's locks; False when somebody else has them until the time is up."""
+        with ExitStack() as held:
+            for lock in (
+                FileLock(self.layout.use_lock, is_shared=True),
+                FileLock(self.layout.tree_lock),
+            ):
+                if not lock.acquire(clock.seconds_left):
+                    yield False
+                    return
+                held.callback(lock.release)
+            yield True
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Collect what nothing uses, now and then, and what dead writers left, at once."""
+        manifest = self.stored()
+        is_due = manifest is not None and manifest.head.generation % _COLLECT_EVERY == 1
+        if is_due or has_leftovers(self.layout):
+            collect(self.layout, _today())
+
+    def _refresh_held(self, clock: Clock, doubted: Set[str]) -> Coverage:
+        manifest = self.stored()
+        if manifest is not None and not doubted and self.is_current(manifest):
+            return Coverage(manifest, (self.layout,))  # another process was faster
+        try:
+            return self._build(self.layout, self._base(manifest), clock, doubted)
+        except CorruptIndexError:
+            self.discard()
+            return self._build(self.layout, None, clock, doubted)
+
+    def discard(self) -> None:
+        """Forget what is stored of this tree, and the records if their database is damaged."""
+        self._loaded = None
+        with suppress(OSError):
+            self.layout.manifest.unlink(missing_ok=True)
+            discard_database(self.layout.records)
+
+    def _base(self, own: Manifest | None) -> Manifest | None:
+        """Return the manifest to start from: our own, else the sibling's written last."""
+        if own is not None and own.head.recipe == self.recipe:
+            return own
+        siblings: list[tuple[float, Path]] = []
+        for folder in self.layout.tree_folders():
+            with suppress(OSError):
+                if folder != self.layout.tree:
+                    siblings.append(((folder / "manifest").stat().st_mtime, folder / "manifest"))
+        for _, path in sorted(siblings, reverse=True):
+            with suppress(StoreError):
+                head = read_head(path)
+                if head is not None and head.recipe == self.recipe and head.is_complete:
+                    return read_manifest(path)
+        return None
+
+    def _build(
+        self, layout: Layout, base: Manifest | None, clock: Clock, doubted: Set[str]
+    ) -> Coverage:
+        """List, plan, digest and publish."""
+        is_own = base is not None and base.path.parent.name == layout.tree.name
+        listing = list_files(self.root, self.settings)
+        files, left_out = self._admitted(listing)
+        stored = base.entries if base else Entries.empty()
+        plan = make_plan(files, stored, trusts_stat=is_own, doubted=doubted)
+        plan, n_read = self._read_unknown(plan, stored, clock)
+        draft = Draft(base, plan, listing.started_ns, (*listing.skipped, *left_out))
+        name = TreeName(
+            root=os.fsencode(self.root),
+            anchor=os.fsencode(self.anchor),
+            recipe=self.recipe,
+            listing_key=self._listing_key,
+            day=_today(),
+        )
+        publisher = _Publisher(draft, layout, name, listing)
+        if draft.wanted:
+            if layout is self.layout:
+                self._fold(draft, clock)
+            self._fill(draft, layout, publisher, clock)
+        manifest = publisher.publish()
+        self._remember(layout, manifest)
+        n_indexed = len(draft.wanted) - manifest.head.n_pending
+        return Coverage(
+            manifest,
+            self._layouts(),
+            manifest.pending,
+            tuple(listing.notes),
+            n_read + n_indexed,
+            n_indexed,
+        )
+
+    def _admitted(self, listing: Listing) -> tuple[list[ListedFile], list[Skipped]]:
+        """Return the files of the kinds that are indexed, and what is left out of the others."""
+        kinds = frozenset(self.settings.index_kinds)
+        files: list[ListedFile] = []
+        left_out: list[Skipped] = []
+        for item in listing.files:
+            file = item.file
+            if file.kind.value not in kinds:
+                left_out.append(Skipped(file.path, "kind not indexed", file.kind.value))
+            elif file.stat.size > MAX_FILE_BYTES:
+                left_out.append(Skipped(file.path, "too large", f"{file.stat.size:,} bytes"))
+            else:
+                files.append(item)
+        return files, left_out
+
+    def _read_unknown(self, plan: Plan, stored: Entries, clock: Clock) -> tuple[Plan, int]:
+        """Hash the files that nothing vouches for, unless all must be digested anyway."""
+        unknown = plan.unknown
+        if not unknown or (not len(stored) and not self.layout.records.exists()):
+            return plan, 0
+        clock.begin("reading", len(unknown), sum(item.file.stat.size for item in unknown))
+        contents: dict[str, Content | None] = {}
+        with TreeReader(self.root) as reader:
+            for item in unknown:
+                if clock.is_over:
+                    break
+                path = item.file.path
+                looked_ns = time.time_ns()
+                try:
+                    read = reader.read(path)
+                except PathError:
+                    if not os.path.lexists(self.root / path):
+                        contents[path] = None
+                    continue  # digesting it finds out why
+                is_settled = read.is_settled and not is_racy(read.stat, looked_ns)
+                contents[path] = Content(blob_id(read.data), read.stat, is_settled)
+                clock.advance(1, read.stat.size)
+        return settle(plan, stored, contents), len(contents)
+
+    def _fold(self, draft: Draft, clock: Clock) -> None:
+        live_bytes, live_files = draft.live_counts()
+        new_bytes = sum(item.file.stat.size for item in draft.wanted)
+        limit = SEGMENT_BYTES // 2 if clock.deadline is None else _QUICK_MERGE_BYTES
+        sizes = [use.n_files for use in draft.uses]
+        draft.fold(choose_merge(live_bytes, sizes, live_files, new_bytes, limit))
+
+    def _fill(self, draft: Draft, layout: Layout, publisher: _Publisher, clock: Clock) -> None:
+        n_bytes = sum(item.file.stat.size for item in draft.wanted)
+        is_large = len(draft.wanted) >= _LARGE_FILES or n_bytes >= _LARGE_BYTES
+        is_overlay = layout is not self.layout
+        build_lock = FileLock(layout.build_lock)
+        if is_large and not build_lock.acquire(clock.seconds_left):
+            return
+        try:
+            with RecordStore.open(layout.records, self.recipe) as records:
+                digesters = Digesters(
+                    self.root,
+                    self.settings,
+                    self._embedder,
+                    Journal(layout.journal),
+                    is_isolated=self._is_isolated or is_overlay,
+                )
+                Builder(
+                    draft, layout, records, digesters, clock, _today(), publisher.on_segment
+                ).run()
+        finally:
+            build_lock.release()
+
+    def _remember(self, layout: Layout, manifest: Manifest) -> None:
+        if layout is not self.layout:
+            self._overlaid = manifest
+            return
+        with suppress(OSError):
+            found = self.layout.manifest.stat()
+            self._loaded = ((found.st_ino, found.st_mtime_ns, found.st_size), manifest)
+
+    def _layouts(self) -> tuple[Layout, ...]:
+        if self._overlay is None:
+            return (self.layout,)
+        return (self.layout.at(Path(self._overlay.name)), self.layout)
+
+    def _refresh_overlay(self, clock: Clock, doubted: Set[str]) -> Coverage:
+        """Build what changed in a temporary folder, on top of what is in the home."""
+        if self._overlay is None:
+            try:
+                self._overlay = tempfile.TemporaryDirectory(prefix="wherein-")
+            except OSError as error:
+                raise self._nowhere(error) from error
+        base = self._overlaid
+        if base is not None and not doubted and self.is_current(base):
+            return Coverage(base, self._layouts())
+        layout = self.layout.at(Path(self._overlay.name))
+        try:
+            layout.prepare()
+            coverage = self._build(layout, base or self._base(self.stored()), clock, doubted)
+        except OSError as error:
+            raise self._nowhere(error) from error
+        note = f"the index in {self.settings.home} cannot be written ({self._overlay_reason})"
+        return Coverage(
+            coverage.manifest,
+            self._layouts(),
+            coverage.not_covered,
+            (*coverage.notes, f"{note}: changes are kept until this process ends"),
+            coverage.files_read,
+            coverage.files_indexed,
+        )
+
+    def _nowhere(self, error: OSError) -> StoreError:
+        reason = self._overlay_reason or error.strerror or str(error)
+        message = f"the index cannot be written to {str(self.settings.home)!r}: {reason}"
+        return StoreError(message, hint="free some space, or set WHEREIN_HOME to another folder")
+
+    def _uncovered(self, manifest: Manifest | None) -> Coverage:
+        """Say what the published index covers while another process is writing it."""
+        listing = list_files(self.root, self.settings)
+        files, left_out = self._admitted(listing)
+        base = self._base(manifest)
+        stored = base.entries if base else Entries.empty()
+        is_own = base is not None and base is manifest
+        plan = make_plan(files, stored, trusts_stat=is_own)
+        draft = Draft(base, plan, listing.started_ns, (*listing.skipped, *left_out))
+        name = TreeName(b"", b"", self.recipe, self._listing_key, _today())
+        built = draft.manifest(self.layout.manifest, name, listing.head, b"")
+        note = "another process is indexing"
+        return Coverage(built, (self.layout,), built.pending, (*listing.notes, note))
+
+
+class _Publisher:
+    """Writes the manifest of a draft: now and then while it grows, and when it is done."""
+
+    def __init__(self, draft: Draft, layout: Layout, name: TreeName, listing: Listing) -> None:
+        self._draft = draft
+        self._layout = layout
+        self._name = name
+        self._listing = listing
+        self._published = time.monotonic()
+
+    def on_segment(self) -> None:
+        """Publish if the last time was long ago."""
+        if time.monotonic() - self._published >= _PUBLISH_EVERY_S:
+            self.publish()
+
+    def publish(self) -> Manifest:
+        """Publish what is covered now."""
+        manifest = self._draft.manifest(
+            self._layout.manifest, self._name, self._listing.head, self._listing.signature
+        )
+        write_manifest(manifest)
+        self._published = time.monotonic()
+        return manifest
+
+
+def _listing_key(settings: Settings) -> str:
+    parts = (settings.ignore, settings.deny, settings.include, settings.index_kinds)
+    return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+def _today() -> int:
+    return int(time.time() // 86_400)

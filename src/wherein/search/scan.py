@@ -1,0 +1,117 @@
+"""Looks for a query's identifiers in files that the index does not cover yet, by plain reading."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from wherein.search.filters import Filters, admits
+from wherein.search.query import is_code_name, understand
+from wherein.types import Evidence, FileStat, Hit, SourceFile
+from wherein.walk.classify import classify
+from wherein.walk.language import detect_language
+
+__all__ = ["Scanned", "scan"]
+
+_CONTEXT_LINES = 4
+_MIN_WORD_CHARS = 3
+_NO_STAT = FileStat(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What scanning found."""
+
+    hits: tuple[Hit, ...]
+    """Best first; scores are shares of the query's words that a file holds."""
+    n_files: int
+    """Files read; the others are neither indexed nor scanned."""
+    n_bytes: int
+
+
+def scan(
+    paths: Sequence[str],
+    text: str,
+    *,
+    filters: Filters,
+    limit: int,
+    seconds: float,
+    read: Callable[[str], str | None],
+    repository: str,
+) -> Scanned:
+    """Read files and return those that hold the words of a query.
+
+    Args:
+        paths: Files that are not covered, sorted.
+        text: The query.
+        filters: Restrictions; kinds of symbol are not known here and let everything through.
+        limit: Hits at most.
+        seconds: Time after which no further file is read.
+        read: Gives a file's text, None when it cannot be read.
+        repository: Copied into the hits.
+    """
+    words = _words(text)
+    deadline = time.monotonic() + seconds
+    hits: list[Hit] = []
+    n_files = n_bytes = 0
+    for path in paths if words else ():
+        if time.monotonic() >= deadline:
+            break
+        file = _source_file(path)
+        if not admits(filters, file):
+            continue
+        content = read(path)
+        n_files += 1
+        if content is not None:
+            n_bytes += len(content)
+            found = _hit(file, content, words, repository)
+            if found is not None:
+                hits.append(found)
+    hits.sort(key=lambda hit: (-hit.score, hit.path))
+    return Scanned(tuple(hits[:limit]), n_files, n_bytes)
+
+
+def _source_file(path: str) -> SourceFile:
+    language = detect_language(path, None)
+    kind, flags = classify(path, language)
+    return SourceFile(path, _NO_STAT, language, kind, flags)
+
+
+def _words(text: str) -> list[str]:
+    """Return what to look for: the code names of the query, or else its telling words."""
+    query = understand(text)
+    names = [word for word in query.words if is_code_name(word)]
+    telling = [word for word in query.words if len(word) >= _MIN_WORD_CHARS]
+    return list(dict.fromkeys(word.lower() for word in names or telling))
+
+
+def _hit(file: SourceFile, content: str, words: Sequence[str], repository: str) -> Hit | None:
+    pattern = re.compile("|".join(sorted(map(re.escape, words), reverse=True)), re.IGNORECASE)
+    by_line: dict[int, set[str]] = {}
+    line, end = 1, 0
+    for match in pattern.finditer(content):
+        line += content.count("\n", end, match.start())
+        end = match.start()
+        by_line.setdefault(line, set()).add(match.group().lower())
+    if not by_line:
+        return None
+    all_found = {word for found in by_line.values() for word in found}
+    best = min(by_line, key=lambda number: (-len(by_line[number]), number))
+    n_lines = content.count("\n") + 1
+    share = len(all_found) / len(words)
+    return Hit(
+        path=file.path,
+        start_line=max(1, best - _CONTEXT_LINES),
+        end_line=min(n_lines, best + _CONTEXT_LINES),
+        symbol="",
+        kind="text",
+        language=file.language,
+        score=share,
+        rank=0,
+        evidence=Evidence.MODERATE if share == 1 else Evidence.WEAK,
+        repository=repository,
+        matched_lines=tuple(sorted(by_line)[:5]),
+        signals={"words found by scanning": share},
+    )
