@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.history.block import Block, commits_of, hex_shas, raw_shas
+from wherein.history.log import Change
 from wherein.history.messages import CommitFlag
 from wherein.tokens import term_id
 
@@ -175,6 +176,26 @@ class HistoryView:
     def files_of(self, row: int) -> NDArray[np.int64]:
         """Return the ids of the tree's files that the commit of ``row`` changed."""
         return self.changes[1][self.change_offsets[row] : self.change_offsets[row + 1]]
+
+    def touched(self, row: int) -> list[Change]:
+        """Return what the commit of ``row`` changed, under the names of its time."""
+        at = int(np.searchsorted(self._starts, row, side="right")) - 1
+        block, within = self._blocks[at], row - int(self._starts[at])
+        start, end = block.change_offsets[within : within + 2].tolist()
+        paths: list[int] = block.change_paths[start:end].tolist()
+        olds: list[int] = block.change_old[start:end].tolist()
+        statuses: list[int] = block.change_status[start:end].tolist()
+        return [
+            Change(block.paths[path], chr(status), block.paths[old] if old >= 0 else "")
+            for path, status, old in zip(paths, statuses, olds, strict=True)
+        ]
+
+    def parents(self, row: int) -> list[str]:
+        """Return the ids of the parents of the commit of ``row``."""
+        at = int(np.searchsorted(self._starts, row, side="right")) - 1
+        block, within = self._blocks[at], row - int(self._starts[at])
+        start, end = block.parent_offsets[within : within + 2].tolist()
+        return hex_shas(block.parents[start:end])
 
     def expand(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the files that the commits ``rows`` changed, each with its index in ``rows``."""
