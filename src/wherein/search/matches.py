@@ -95,8 +95,9 @@ class Matches:
         total = float(idf.sum())
         if total <= 0:
             return np.zeros(present.shape[1], np.float32)
-        shares: NDArray[np.float32] = idf @ present.astype(np.float32)
-        return shares / np.float32(total)
+        shares: NDArray[np.float32] = np.dot(idf, present.astype(np.float32))
+        shares /= np.float32(total)
+        return shares
 
 
 def match(

@@ -249,7 +249,7 @@ MAX_JOINED = 3
 def _joined(all_words: Sequence[str], content: frozenset[str]) -> Iterable[str]:
     """Return neighbouring words joined as the parts of one identifier would be.
 
-    A stop word may take part (``sign in``) beside one that is none.
+    A stop word or a number may take part (``sign in``, ``base 64``) beside a word that names.
     """
     stems = ["".join(_plain_parts(word)) for word in all_words]
     for start in range(len(all_words)):
@@ -258,7 +258,8 @@ def _joined(all_words: Sequence[str], content: frozenset[str]) -> Iterable[str]:
             if len(run) < size or not all(stems[start : start + size]):
                 break
             joined = "".join(stems[start : start + size])
-            if any(word in content for word in run) and len(joined) <= MAX_TERM_CHARS:
+            named = [word for word in run if word in content and not word.isdigit()]
+            if named and len(joined) <= MAX_TERM_CHARS:
                 yield joined
 
 

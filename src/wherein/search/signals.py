@@ -68,6 +68,9 @@ def evaluate(
 ) -> Evaluated:
     """Return one row of signals for each candidate, in the candidates' order."""
     files = candidates.files
+    if not len(files):
+        names = (*SIGNALS, *(name for source in sources for name in source.signal_names))
+        return Evaluated(files, names, np.zeros((0, len(names)), np.float32))
     columns: dict[str, NDArray[np.float32]] = {
         **aggregation.columns(matches, candidates, scores),
         **fields.columns(matches),
