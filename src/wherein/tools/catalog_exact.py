@@ -134,7 +134,7 @@ GREP = Tool(
         Parameter(
             "multiline",
             ParameterType.FLAG,
-            "let a match span lines, and the dot match newlines",
+            "let a match span lines; (?s) lets the dot match newlines, too",
             default=False,
             aliases=("-U",),
             flags=("-U", "--multiline"),
@@ -158,6 +158,14 @@ GREP = Tool(
         _context_lines("before", "lines before each match", "-B", "before_context"),
         _context_lines("after", "lines after each match", "-A", "after_context"),
         _context_lines("context", "lines around each match", "-C"),
+        Parameter(
+            "invert",
+            ParameterType.FLAG,
+            "lines that do not match",
+            default=False,
+            aliases=("-v", "invert_match"),
+            flags=("-v", "--invert-match"),
+        ),
         Parameter(
             "only_matching",
             ParameterType.FLAG,
@@ -262,6 +270,14 @@ READ = Tool(
             maximum=20_000,
             aliases=("lines", "n_lines", "max_lines"),
             metavar="N",
+        ),
+        Parameter(
+            "numbers",
+            ParameterType.FLAG,
+            "line numbers before the lines; false gives the bare text",
+            default=True,
+            aliases=("line_numbers",),
+            off_flags=("--no-numbers",),
         ),
         Parameter(
             "force",

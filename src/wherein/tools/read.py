@@ -303,10 +303,7 @@ class _File:
         decoded = None if media is not None else _decode(self._data)
         if decoded is None:
             return [_described(self._path, media, len(self._data))]
-        if (
-            decoded.text.lstrip().startswith(_KEY_START)
-            and "PRIVATE KEY-----" in decoded.text[:100]
-        ):
+        if _is_private_key(decoded.text):
             message = f"{show_path(self._path)!r} is not shown: it holds a private key"
             raise PathError(message, hint="files that hold secrets are never read")
         if self._target.symbol:
