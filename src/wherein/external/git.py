@@ -243,13 +243,21 @@ class Git:
         """
         if not paths:
             return {}
-        stdin = b"\0".join(os.fsencode(path) for path in paths)
-        done = self.run("check-ignore", "-z", "--stdin", "--verbose", stdin=stdin)
+        # This command knows no literal pathspecs; a path that starts with ./ has no magic.
+        stdin = b"\0".join(b"./" + os.fsencode(path) for path in paths)
+        options = tuple(option for option in SAFE_OPTIONS if option != "--literal-pathspecs")
+        done = run(
+            ("git", *options, "check-ignore", "-z", "--stdin", "--verbose"),
+            cwd=self.root,
+            timeout_s=TIMEOUT_S,
+            stdin=stdin,
+            env_extra=SAFE_ENVIRONMENT,
+        )
         if done.returncode not in {0, 1}:
             raise ExternalError(_complaint(("check-ignore",), done.stderr))
         parts = _paths(done.stdout)
         return {
-            path: f"{source}:{line}:{pattern}"
+            path.removeprefix("./"): f"{source}:{line}:{pattern}"
             for source, line, pattern, path in zip(
                 parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=True
             )

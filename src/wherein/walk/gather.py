@@ -79,7 +79,7 @@ def gather(root: Path, hiding: HidingRules, include: IgnoreRules | None = None) 
         git = probe.git
         if git is None:
             found.notes.append(f"{probe.reason}; files are listed by the ignore rules alone")
-        elif git.prefix and git.at_top().ignored_among([git.prefix]):
+        elif git.prefix and git.at_top().ignored_among([git.prefix[:-1]]):
             found.notes.append("git ignores this folder; it is listed by its own ignore rules")
             git = None
     if git is not None:
@@ -204,12 +204,15 @@ def _scan_folders(git: Git, prefix: str, found: Gathered) -> list[str]:
 
 
 def _ignored(git: Git, folders: list[str]) -> set[str]:
-    """Return those of ``folders`` that git ignores."""
+    """Return those of ``folders`` that git ignores, or that it will not judge."""
     try:
-        ignored = git.ignored_among([f"{path}/" for path in folders])
-    except ExternalError:  # a path git will not judge, such as one inside a submodule
-        return set(folders)
-    return {path.removesuffix("/") for path in ignored}
+        return set(git.ignored_among(folders))
+    except ExternalError:
+        if len(folders) == 1:
+            return set(folders)
+        # One odd path ends the whole answer: find it by halves.
+        half = len(folders) // 2
+        return _ignored(git, folders[:half]) | _ignored(git, folders[half:])
 
 
 def _scan(root: Path, prefix: str, folder: str, found: Gathered) -> list[str]:

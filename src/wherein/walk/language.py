@@ -299,8 +299,8 @@ _MODES = {
 }  # fmt: skip
 _CPP_SIGNS = re.compile(
     rb"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w+|using[ \t]+\w"
-    rb"|(?:public|private|protected)[ \t]*:|virtual\b|extern[ \t]+\"C\+\+\"|constexpr\b|inline namespace)|\bstd::"
-    rb"|#[ \t]*include[ \t]*<(?:\w+)>",
+    rb"|(?:public|private|protected)[ \t]*:|virtual\b|extern[ \t]+\"C\+\+\"|constexpr\b"
+    rb"|inline namespace)|\bstd::|#[ \t]*include[ \t]*<(?:\w+)>",
     re.MULTILINE,
 )
 _OBJC_SIGNS = re.compile(
