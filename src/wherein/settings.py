@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wherein.errors import SettingsError, near_name_hint
 
-__all__ = ["SETTING_HELP", "USER_ONLY", "Settings"]
+__all__ = ["SETTING_HELP", "USER_ONLY", "Settings", "default_home"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,26 @@ class Settings:
                 raise SettingsError(message, hint=near_name_hint(name, known))
             checked[name] = _checked(name, value, getattr(self, name))
         return replace(self, **checked)  # pyright: ignore[reportArgumentType]
+
+
+def default_home(environment: Mapping[str, str]) -> Path:
+    """Return the folder for indexes: in the user's cache, never in a repository.
+
+    Args:
+        environment: The environment, handed in by whoever may read it.
+    """
+    if environment.get("WHEREIN_HOME"):
+        return Path(environment["WHEREIN_HOME"])
+    if environment.get("XDG_CACHE_HOME", "").startswith("/"):
+        return Path(environment["XDG_CACHE_HOME"]) / "wherein"
+    if environment.get("LOCALAPPDATA"):
+        return Path(environment["LOCALAPPDATA"]) / "wherein" / "cache"
+    if environment.get("HOME"):
+        return Path(environment["HOME"]) / ".cache" / "wherein"
+    try:
+        return Path.home() / ".cache" / "wherein"
+    except RuntimeError:  # an account without a home folder
+        return Path("/nonexistent/.cache/wherein")
 
 
 def _checked(name: str, value: object, example: object) -> object:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from wherein.errors import SettingsError, near_name_hint
-from wherein.settings import SETTING_HELP, USER_ONLY, Settings
+from wherein.settings import SETTING_HELP, USER_ONLY, Settings, default_home
 
 __all__ = ["Configuration", "configure", "default_home", "user_config_path"]
 
@@ -30,15 +30,6 @@ class Configuration:
     origins: Mapping[str, str]
     notes: tuple[str, ...] = ()
     """What was left out and why (a repository's file may not set everything)."""
-
-
-def default_home(environment: Mapping[str, str]) -> Path:
-    """Return the folder for indexes: in the user's cache, never in a repository."""
-    if environment.get("XDG_CACHE_HOME", "").startswith("/"):
-        return Path(environment["XDG_CACHE_HOME"]) / "wherein"
-    if environment.get("LOCALAPPDATA"):
-        return Path(environment["LOCALAPPDATA"]) / "wherein" / "cache"
-    return _user_folder(environment) / ".cache" / "wherein"
 
 
 def user_config_path(environment: Mapping[str, str]) -> Path:

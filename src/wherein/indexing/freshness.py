@@ -103,6 +103,7 @@ class Freshness:
         self._overlay: tempfile.TemporaryDirectory[str] | None = None
         self._overlaid: Manifest | None = None
         self._overlay_reason = ""
+        self._is_home_damaged = False
 
     def close(self) -> None:
         """Remove the temporary folder, if there is one."""
@@ -117,6 +118,8 @@ class Freshness:
             NewerIndexError: A newer version wrote it.
         """
         self.layout.check_version()
+        if self._is_home_damaged:
+            return None
         try:
             found = self.layout.manifest.stat()
         except OSError:
@@ -167,7 +170,7 @@ class Freshness:
             with self._locked(clock) as is_held:
                 if is_held:
                     return self._refresh_held(clock, doubted)
-            return self._uncovered(manifest)
+            return self.uncovered()
         except OSError as error:
             self._overlay_reason = error.strerror or str(error)
             return self._refresh_overlay(clock, doubted)
@@ -201,14 +204,24 @@ class Freshness:
         try:
             return self._build(self.layout, self._base(manifest), clock, doubted)
         except CorruptIndexError:
-            self.discard()
+            self._discard()
             return self._build(self.layout, None, clock, doubted)
 
-    def discard(self) -> None:
-        """Forget what is stored of this tree, and the records if their database is damaged."""
-        self._loaded = None
-        with suppress(OSError):
+    def heal(self) -> None:
+        """Make the next refresh build anew from the records: a part of the index is damaged.
+
+        Where the home cannot be written, it is left alone and not looked at any more.
+        """
+        self._loaded = self._overlaid = None
+        try:
             self.layout.manifest.unlink(missing_ok=True)
+        except OSError:
+            self._is_home_damaged = True
+
+    def _discard(self) -> None:
+        """Forget the manifest and the records: one of them turned out damaged while in use."""
+        self.heal()
+        with suppress(OSError):
             discard_database(self.layout.records)
 
     def _base(self, own: Manifest | None) -> Manifest | None:
@@ -374,8 +387,9 @@ class Freshness:
         message = f"the index cannot be written to {str(self.settings.home)!r}: {reason}"
         return StoreError(message, hint="free some space, or set WHEREIN_HOME to another folder")
 
-    def _uncovered(self, manifest: Manifest | None) -> Coverage:
+    def uncovered(self) -> Coverage:
         """Say what the published index covers while another process is writing it."""
+        manifest = self.stored()
         listing = list_files(self.root, self.settings)
         files, left_out = self._admitted(listing)
         base = self._base(manifest)

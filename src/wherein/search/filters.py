@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.errors import PatternError, QueryError, near_name_hint
-from wherein.parse.definitions import DEFINITION_KINDS
 from wherein.search.query import Scope
 from wherein.store.tree_index import TreeIndex
 from wherein.types import FileFlag, FileKind, SourceFile
@@ -125,7 +124,10 @@ def masks(index: TreeIndex, filters: Filters) -> Masks:
     files = np.logical_and.reduce([index.live_files, *parts]) if parts else None
     chunks: NDArray[np.bool_] | None = None
     if filters.kinds:
-        _check_names("kind", filters.kinds, index.kinds | frozenset(DEFINITION_KINDS))
+        if not index.kinds.issuperset(filters.kinds):
+            from wherein.parse.tags import DEFINITION_KINDS
+
+            _check_names("kind", filters.kinds, index.kinds | frozenset(DEFINITION_KINDS))
         chunks = index.chunks_of_kinds(frozenset(filters.kinds)) & index.live_chunks
         if files is not None:
             chunks &= np.repeat(files, index.chunk_counts)

@@ -1,0 +1,538 @@
+"""One opened repository: the object every tool takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from wherein.embed.load import load_embedder
+from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
+from wherein.indexing.freshness import Coverage, Freshness
+from wherein.indexing.progress import Clock, Progress, ProgressCallback
+from wherein.search.filters import Filters
+from wherein.settings import Settings, default_home
+from wherein.store.layout import Layout, iter_layouts
+from wherein.store.lock import FileLock
+from wherein.store.manifest import Manifest, SegmentUse, read_head
+from wherein.store.segment import Segment
+from wherein.store.tree_index import TreeIndex
+from wherein.types import Answer, Skipped, TreeEntry
+from wherein.walk.blob import blob_id
+from wherein.walk.encoding import decode
+from wherein.walk.reading import TreeReader
+from wherein.walk.walker import real_root
+
+if TYPE_CHECKING:
+    from wherein.search.retrievers import SignalSource
+
+__all__ = ["Progress", "Status", "Workspace", "indexed_roots"]
+
+_T = TypeVar("_T")
+
+_TRIES = 3
+"""A file that changes between three answers and their verification is named as not covered."""
+
+_SCAN_SECONDS = 2.0
+"""Time for reading files that are not covered; the rest are named."""
+
+_CLEAR_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the index of a workspace holds."""
+
+    root: Path
+    is_indexed: bool
+    is_fresh: bool
+    """True when the files are as they were when they were indexed."""
+    is_indexing: bool
+    """True while another process writes this index."""
+    n_files: int
+    n_chunks: int
+    languages: tuple[tuple[str, int], ...]
+    """Language and its number of files, most files first."""
+    skipped: tuple[Skipped, ...]
+    """Files that are not indexed, sorted by path."""
+    not_covered: tuple[str, ...]
+    """Files an unfinished build has not come to."""
+    model: str
+    n_bytes: int
+    """Size of the family's index on the disk: worktrees of one repository share it."""
+    snapshot_id: str
+    head: str | None
+
+    @property
+    def skipped_by_reason(self) -> tuple[tuple[str, int], ...]:
+        """Reason and number of files, by reason."""
+        return tuple(sorted(Counter(item.reason for item in self.skipped).items()))
+
+
+class Workspace:
+    """A folder whose files can be searched as they are now.
+
+    May be used from several threads. Use as a context, or call `close`.
+
+    Args:
+        root: The folder; every spelling of it finds the same index.
+        settings: The effective settings; None takes the defaults and ``WHEREIN_HOME``.
+        is_isolated: True parses nothing in this process: what a server needs, which must outlive
+            every file it meets.
+
+    Raises:
+        PathError: The folder does not exist or may not be read.
+        SettingsError: The model is unknown.
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        settings: Settings | None = None,
+        *,
+        is_isolated: bool = False,
+    ) -> None:
+        self.root = real_root(Path(root))
+        self.name = str(root)
+        self.settings = settings or Settings(home=default_home(os.environ))
+        self._embedder = load_embedder(self.settings)
+        self._freshness = Freshness(
+            self.root, self.settings, self._embedder, is_isolated=is_isolated
+        )
+        self._lock = threading.Lock()
+        self._progress: Progress | None = None
+        self._segments: dict[str, Segment] = {}
+        self._opened: tuple[Manifest, TreeIndex] | None = None
+        self._sources: tuple[str | None, tuple[SignalSource, ...]] | None = None
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index; the workspace can be used again."""
+        self._opened = None
+        self._segments.clear()
+        self._freshness.close()
+
+    @property
+    def layout(self) -> Layout:
+        """Where the index lies."""
+        return self._freshness.layout
+
+    def refresh(self, progress: ProgressCallback | None = None) -> Coverage:
+        """Bring the index up to date, however long it takes.
+
+        Interrupted or killed, the next call goes on where this one stopped.
+
+        Raises:
+            StoreError: The index cannot be written anywhere, or was written by a newer version.
+        """
+        with self._lock:
+
+            def note(step: Progress) -> None:
+                self._progress = step
+                if progress is not None:
+                    progress(step)
+
+            try:
+                return self._healed(lambda: self._freshness.refresh(Clock(note)))
+            finally:
+                self._progress = None
+
+    def index(self) -> TreeIndex:
+        """Return the index of the files as they are now, however long it takes.
+
+        Raises:
+            StoreError: As `refresh` does.
+        """
+        return self._healed(lambda: self._open(self.refresh()))
+
+    def entries(self) -> tuple[TreeEntry, ...]:
+        """Return the files of the tree as they are now, with the ids of their contents."""
+        return self.refresh().manifest.entries.tree_entries()
+
+    def search(self, query: str, limit: int = 10, *, filters: Filters | None = None) -> Answer:
+        """Answer a query from the files as they are now.
+
+        Where bringing the index up to date would take longer than ``settings.refresh_seconds``,
+        the files it does not cover are scanned for the query's words and named.
+
+        Args:
+            query: Words, names, paths, quoted text, a message, in any mixture.
+            limit: Hits at most.
+            filters: Restrictions.
+
+        Raises:
+            QueryError: The query is empty, or a filter names something unknown.
+            PatternError: A glob does not compile.
+            StoreError: The index cannot be used.
+        """
+        from wherein.search.pipeline import search
+
+        def ask(index: TreeIndex, manifest: Manifest, texts: _Texts) -> Answer:
+            return search(
+                index,
+                query,
+                limit=limit,
+                filters=filters,
+                embedder=self._embedder,
+                sources=self._history(manifest.head.commit),
+                own_names=self._own_names(),
+                read_text=texts,
+                repository=self.name,
+                snapshot_id=manifest.head.snapshot_id,
+            )
+
+        return self._answer(ask, query, limit, filters or Filters())
+
+    def similar(
+        self, path: str, line: int, limit: int = 10, *, filters: Filters | None = None
+    ) -> Answer:
+        """Return places with code like that at ``path:line``.
+
+        Args:
+            path: Relative to the root, with ``/``.
+            line: 1-based.
+            limit: Hits at most.
+            filters: Restrictions on the hits.
+
+        Raises:
+            PathError: The index has no such file.
+            QueryError: The file has no such line, or a filter names something unknown.
+            StoreError: The index cannot be used.
+        """
+        from wherein.search.pipeline import similar
+
+        def ask(index: TreeIndex, manifest: Manifest, texts: _Texts) -> Answer:
+            return similar(
+                index,
+                path,
+                line,
+                limit=limit,
+                filters=filters,
+                read_text=texts,
+                repository=self.name,
+                snapshot_id=manifest.head.snapshot_id,
+            )
+
+        return self._answer(ask, "", limit, filters or Filters())
+
+    def status(self) -> Status:
+        """Say what the index holds, without changing it.
+
+        Raises:
+            NewerIndexError: A newer version wrote it.
+        """
+        manifest = self._freshness.stored()
+        is_indexing = FileLock(self.layout.tree_lock).is_taken()
+        model = self._embedder.name if self._embedder else "none"
+        n_bytes = self.layout.size()
+        if manifest is None:
+            return Status(
+                self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None
+            )
+        head = manifest.head
+        try:
+            index = self._open(Coverage(manifest, (self.layout,)))
+            n_chunks = index.n_live_chunks
+            entries = manifest.entries
+            codes: list[int] = entries.columns["language"].tolist()
+            skipped = manifest.skipped
+            pending = manifest.pending
+        except CorruptIndexError:
+            return Status(
+                self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None
+            )
+        counts = Counter(entries.languages[code] or "text" for code in codes)
+        return Status(
+            root=self.root,
+            is_indexed=True,
+            is_fresh=self._freshness.is_current(manifest),
+            is_indexing=is_indexing,
+            n_files=head.n_files,
+            n_chunks=n_chunks,
+            languages=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+            skipped=skipped,
+            not_covered=pending,
+            model=model,
+            n_bytes=n_bytes,
+            snapshot_id=head.snapshot_id,
+            head=head.commit,
+        )
+
+    def clear(self) -> int:
+        """Remove the index of this tree, and the family's records when no other tree has one.
+
+        Returns:
+            Bytes freed.
+
+        Raises:
+            LockedError: Another process is writing it and did not finish in time.
+        """
+        self.close()
+        layout = self.layout
+        if not layout.family.is_dir():
+            return 0
+        before = layout.size()
+        lock = FileLock(layout.use_lock)
+        try:
+            if not lock.acquire(_CLEAR_SECONDS):
+                message = f"another process is indexing {str(self.root)!r}"
+                raise LockedError(message, hint="wait until it is done, or end it")
+            shutil.rmtree(layout.tree, ignore_errors=True)
+            if not any((tree / "manifest").exists() for tree in layout.tree_folders()):
+                layout.wipe()
+            return before - layout.size()
+        except OSError as error:
+            message = f"the index in {str(layout.family)!r} cannot be removed: {error.strerror}"
+            raise StoreError(message, hint="check the folder's permissions") from error
+        finally:
+            lock.release()
+
+    def _answer(
+        self,
+        ask: Callable[[TreeIndex, Manifest, _Texts], Answer],
+        query: str,
+        limit: int,
+        filters: Filters,
+    ) -> Answer:
+        """Ask until every hit's file is as it was indexed, then add what is not covered."""
+        answer, coverage, texts = self._asked(ask, frozenset())
+        read, indexed = coverage.files_read + texts.n_files, coverage.files_indexed
+        for _ in range(_TRIES):
+            doubted = texts.doubted(hit.path for hit in answer.hits)
+            if not doubted:
+                break
+            answer, coverage, texts = self._asked(ask, doubted)
+            read += coverage.files_read + texts.n_files
+            indexed += coverage.files_indexed
+        else:
+            doubted = texts.doubted(hit.path for hit in answer.hits)
+            not_covered = tuple(sorted({*coverage.not_covered, *doubted}))
+            coverage = replace(coverage, not_covered=not_covered)
+            hits = tuple(hit for hit in answer.hits if hit.path not in doubted)
+            answer = replace(answer, hits=hits)
+        counters = replace(
+            answer.counters,
+            files_read=read,
+            files_indexed=indexed,
+            bytes_read=answer.counters.bytes_read + texts.n_bytes,
+        )
+        answer = replace(
+            answer,
+            notes=(*answer.notes, *coverage.notes),
+            skipped=coverage.manifest.skipped,
+            not_covered=coverage.not_covered,
+            counters=counters,
+        )
+        return self._with_scan(answer, query, limit, filters) if coverage.not_covered else answer
+
+    def _asked(
+        self, ask: Callable[[TreeIndex, Manifest, _Texts], Answer], doubted: Set[str]
+    ) -> tuple[Answer, Coverage, _Texts]:
+        def work() -> tuple[Answer, Coverage, _Texts]:
+            coverage = self._covered(doubted)
+            texts = _Texts(self.root, self._open(coverage))
+            try:
+                return ask(texts.index, coverage.manifest, texts), coverage, texts
+            finally:
+                texts.close()
+
+        return self._healed(work)
+
+    def _covered(self, doubted: Set[str]) -> Coverage:
+        """Refresh within the time there is; where another thread refreshes, wait as long for it."""
+        deadline = time.monotonic() + self.settings.refresh_seconds
+        with self._held(deadline) as is_held:
+            if not is_held:
+                return self._freshness.uncovered()
+            return self._freshness.refresh(Clock(None, deadline), doubted)
+
+    @contextmanager
+    def _held(self, deadline: float) -> Generator[bool]:
+        """Hold the lock; False as soon as it is clear that it will not be free in time."""
+        is_held = False
+        while not is_held:
+            now = time.monotonic()
+            step = self._progress
+            left = step.seconds_left if step is not None else None
+            if now >= deadline or (left is not None and now + left > deadline):
+                break
+            is_held = self._lock.acquire(timeout=min(0.05, deadline - now))
+        is_held = is_held or self._lock.acquire(blocking=False)
+        try:
+            yield is_held
+        finally:
+            if is_held:
+                self._lock.release()
+
+    def _with_scan(self, answer: Answer, query: str, limit: int, filters: Filters) -> Answer:
+        """Add the hits that reading the files not covered gives."""
+        from wherein.search.scan import scan
+
+        paths = answer.not_covered
+        note = f"{len(paths)} files changed and are not in the index yet"
+        if not query:
+            return replace(answer, notes=(*answer.notes, note))
+        with TreeReader(self.root) as reader:
+            scanned = scan(
+                paths,
+                query,
+                filters=filters,
+                limit=limit,
+                seconds=_SCAN_SECONDS,
+                read=lambda path: _text(reader, path, self.settings.max_file_bytes),
+                repository=self.name,
+            )
+        how = f"{note}: {scanned.n_files} of them were scanned for the query's words"
+        kept = max(limit - len(scanned.hits), limit - limit // 3)
+        hits = (*answer.hits[:kept], *scanned.hits)[:limit]
+        lowest = min((hit.score for hit in answer.hits[:kept]), default=1.0)
+        return replace(
+            answer,
+            hits=tuple(
+                replace(hit, rank=rank, score=min(lowest, 1.0) * hit.score)
+                if hit.rank == 0
+                else replace(hit, rank=rank)
+                for rank, hit in enumerate(hits, start=1)
+            ),
+            notes=(*answer.notes, how),
+            counters=replace(
+                answer.counters,
+                files_read=answer.counters.files_read + scanned.n_files,
+                bytes_read=answer.counters.bytes_read + scanned.n_bytes,
+            ),
+        )
+
+    def _open(self, coverage: Coverage) -> TreeIndex:
+        """Return the tree index of a manifest, keeping the segments that are open already."""
+        manifest = coverage.manifest
+        if self._opened is not None and self._opened[0] is manifest:
+            return self._opened[1]
+        uses = manifest.head.segments
+        segments = {use.segment_id: self._segment(use, coverage.layouts) for use in uses}
+        index = TreeIndex([(segments[use.segment_id], use.dead_files()) for use in uses])
+        self._segments = segments
+        self._opened = (manifest, index)
+        return index
+
+    def _segment(self, use: SegmentUse, layouts: Sequence[Layout]) -> Segment:
+        opened = self._segments.get(use.segment_id)
+        if opened is not None:
+            return opened
+        folders = [layout.segment(use.segment_id) for layout in layouts]
+        found = next((folder for folder in folders if folder.is_dir()), folders[-1])
+        return Segment.open(found)
+
+    def _healed(self, work: Callable[[], _T]) -> _T:
+        """Do ``work``; where a part of the index is damaged, build it again and do it once more."""
+        try:
+            return work()
+        except CorruptIndexError:
+            self._opened = None
+            self._segments.clear()
+            self._freshness.heal()
+            return work()
+
+    def _history(self, commit: str | None) -> tuple[SignalSource, ...]:
+        """Return the earlier commits as evidence, kept while the commit checked out is the same."""
+        if commit is None or not self.settings.use_history:
+            return ()
+        if self._sources is None or self._sources[0] != commit:
+            self._sources = (commit, _history_sources(self.root, self.layout.family, commit))
+        return self._sources[1]
+
+    def _own_names(self) -> tuple[str, ...]:
+        """Return what the project is called: its folder, and its repository's."""
+        anchor = self._freshness.anchor
+        names = {self.root.name, anchor.parent.name if anchor.name == ".git" else anchor.name}
+        return tuple(sorted(names - {""}))
+
+
+class _Texts:
+    """Reads files for an answer, and notes those that are not as they were indexed."""
+
+    def __init__(self, root: Path, index: TreeIndex) -> None:
+        self.index = index
+        self._reader = TreeReader(root)
+        self._texts: dict[str, str | None] = {}
+        self._doubted: set[str] = set()
+        self.n_files = 0
+        self.n_bytes = 0
+
+    def __call__(self, path: str) -> str | None:
+        """Return the text of ``path`` as it was indexed, None when it is not so any more."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def _read(self, path: str) -> str | None:
+        ordinal = self.index.find(path)
+        self.n_files += 1
+        try:
+            data = self._reader.read(path).data
+        except PathError:
+            self._doubted.add(path)
+            return None
+        self.n_bytes += len(data)
+        if ordinal is None or blob_id(data) != self.index.file(ordinal).blob_id:
+            self._doubted.add(path)
+            return None
+        decoded = decode(data)
+        return decoded.text if decoded else None
+
+    def doubted(self, paths: Iterable[str]) -> frozenset[str]:
+        """Return the files read, and those of ``paths``, that are not as they were indexed."""
+        for path in paths:
+            self(path)
+        self.close()
+        return frozenset(self._doubted)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:
+    try:
+        decoded = decode(reader.read(path, max_bytes).data)
+    except PathError:
+        return None
+    return decoded.text if decoded else None
+
+
+def _history_sources(root: Path, family: Path, commit: str) -> tuple[SignalSource, ...]:
+    from wherein.external.git import Git
+    from wherein.history.open import History
+    from wherein.search.history_source import HistorySource
+
+    git = Git.find(root)
+    return () if git is None else (HistorySource(History(git, family), commit),)
+
+
+def indexed_roots(home: Path) -> tuple[Path, ...]:
+    """Return the folders that have an index under ``home``, sorted."""
+    roots: set[Path] = set()
+    for layout in iter_layouts(home):
+        try:
+            head = read_head(layout.manifest)
+        except StoreError:
+            continue
+        if head is not None:
+            roots.add(Path(os.fsdecode(head.root)))
+    return tuple(sorted(roots))
