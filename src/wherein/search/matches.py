@@ -94,9 +94,9 @@ class Matches:
         """Return which share of ``idf`` is present, 0..1; ``present`` is ``(T, n)``."""
         total = float(idf.sum())
         if total <= 0:
-            return np.zeros(present.shape[1], np.float32)
-        shares: NDArray[np.float32] = np.dot(idf, present.astype(np.float32))
-        shares /= np.float32(total)
+            return np.zeros(int(present.shape[1]), np.float32)
+        weights: NDArray[np.float32] = idf / np.float32(total)
+        shares: NDArray[np.float32] = weights @ present.astype(np.float32)
         return shares
 
 

@@ -143,7 +143,7 @@ class ArrayFile:
         self._map = mapped
         self._view = memoryview(mapped)[data_start:]
         self._crcs = np.frombuffer(header.block_crcs, "<u4")
-        self._checked = np.zeros(len(self._crcs), np.bool_)
+        self._checked = bytearray(len(self._crcs))  # 1 for each block that was compared
         self._arrays: dict[str, NDArray[Any]] = {}
         self._whole: dict[str, NDArray[Any]] = {}
 
@@ -207,7 +207,7 @@ class ArrayFile:
             return
         first = (place.offset + start * row_bytes) // _BLOCK
         last = (place.offset + stop * row_bytes - 1) // _BLOCK
-        if self._checked[first : last + 1].all():
+        if 0 not in self._checked[first : last + 1]:
             return
         for block in range(first, last + 1):
             self._check_block(block)
@@ -218,7 +218,7 @@ class ArrayFile:
         data = self._view[block * _BLOCK : min((block + 1) * _BLOCK, self._end)]
         if zlib.crc32(data) != self._crcs[block]:
             raise _damaged(self.path, f"block {block} does not match its checksum")
-        self._checked[block] = True
+        self._checked[block] = 1
 
     def verify(self) -> None:
         """Compare every block.

@@ -412,12 +412,20 @@ class Segment:
             end_byte=end_byte,
             start_line=start_line,
             end_line=end_line,
-            kind=self.kinds[int(self.arrays.array("chunk_kind")[row])],
+            kind=self.chunk_kind(row),
             symbol=self.string(symbol),
             enclosing=self._names(enclosing),
             signature=self.string(signature),
             names=self._names(names),
         )
+
+    def chunk_names(self, row: int) -> tuple[str, ...]:
+        """Return the names defined in one chunk."""
+        return self._names(int(self.arrays.array("chunk_texts")[row, 3]))
+
+    def chunk_kind(self, row: int) -> str:
+        """Return the kind of one chunk."""
+        return self.kinds[int(self.arrays.array("chunk_kind")[row])]
 
     def definition(self, row: int) -> Definition:
         """Return one definition."""

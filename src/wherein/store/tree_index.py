@@ -74,7 +74,7 @@ class FoundDefinition:
 
 
 class TreeIndex:
-    """The live files of some segments. Nothing in it changes once it is made."""
+    """The live files of some segments. What it answers never changes once it is made."""
 
     def __init__(self, segments: Sequence[tuple[Segment, NDArray[np.bool_] | None]]) -> None:
         """Join ``segments``.
@@ -111,6 +111,7 @@ class TreeIndex:
             or [np.zeros(0, np.bool_)]
         )
         """Shape ``(n_files,)``."""
+        self._files: dict[int, IndexedFile] = {}  # those that were asked for
         self._has_dead = not bool(self.live_files.all())
         self.n_live_files = int(self.live_files.sum())
         self.chunk_offsets: NDArray[np.int64] = np.concatenate(
@@ -354,8 +355,21 @@ class TreeIndex:
         number = bisect_right(self._first_chunks, ordinal) - 1
         return self._segments[number].chunk(ordinal - self._first_chunks[number])
 
+    def chunk_names(self, ordinal: int) -> tuple[str, ...]:
+        """Return the names defined in one chunk."""
+        number = bisect_right(self._first_chunks, ordinal) - 1
+        return self._segments[number].chunk_names(ordinal - self._first_chunks[number])
+
+    def chunk_kind(self, ordinal: int) -> str:
+        """Return the kind of one chunk."""
+        number = bisect_right(self._first_chunks, ordinal) - 1
+        return self._segments[number].chunk_kind(ordinal - self._first_chunks[number])
+
     def path(self, file: int) -> str:
         """Return the path of one file."""
+        known = self._files.get(file)
+        if known is not None:
+            return known.path
         number, row = self._place(file)
         return self._segments[number].path(row)
 
@@ -375,10 +389,13 @@ class TreeIndex:
 
     def file(self, ordinal: int) -> IndexedFile:
         """Return what is known of one file."""
+        known = self._files.get(ordinal)
+        if known is not None:
+            return known
         number, row = self._place(ordinal)
         segment = self._segments[number]
         first_definition, end_definition = segment.file_definitions[row : row + 2].tolist()
-        return IndexedFile(
+        known = IndexedFile(
             ordinal=ordinal,
             path=segment.path(row),
             language=segment.language(row),
@@ -392,6 +409,8 @@ class TreeIndex:
             first_chunk=int(self.chunk_offsets[ordinal]),
             end_chunk=int(self.chunk_offsets[ordinal + 1]),
         )
+        self._files[ordinal] = known
+        return known
 
     @cached_property
     def file_flags(self) -> NDArray[np.uint16]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from wherein.search.matches import NAMES, Matches
 from wherein.search.path_facts import plain_terms
 from wherein.search.query import Query, TermKind
-from wherein.types import Chunk
 
 __all__ = ["SIGNALS", "TYPE_KINDS", "columns"]
 
@@ -38,6 +38,9 @@ TYPE_KINDS = frozenset(
         "module",
     ]
 )
+MAX_NAMES = 32
+"""Names compared of one chunk: a table of constants has hundreds."""
+
 CHUNKS_COMPARED = 2
 """Chunks of a file whose names are compared word by word: those with most idf in their names."""
 
@@ -102,17 +105,17 @@ def _name_likeness(matches: Matches) -> tuple[NDArray[np.float32], NDArray[np.fl
     for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
         places = np.argsort(-in_names[start:end], kind="stable")[:CHUNKS_COMPARED] + start
         for place in places[in_names[places] > 0].tolist():
-            chunk = matches.index.chunk(int(matches.rows[place]))
-            value = _best_f1(chunk, weights, total)
+            ordinal = int(matches.rows[place])
+            value = _best_f1(matches.index.chunk_names(ordinal), weights, total)
             best[row] = max(best[row], value)
-            if chunk.kind in TYPE_KINDS:
+            if matches.index.chunk_kind(ordinal) in TYPE_KINDS:
                 best_type[row] = max(best_type[row], value)
     return best, best_type
 
 
-def _best_f1(chunk: Chunk, weights: Mapping[str, float], total: float) -> float:
+def _best_f1(names: Iterable[str], weights: Mapping[str, float], total: float) -> float:
     best = 0.0
-    for name in chunk.names[:32]:
+    for name in islice(names, MAX_NAMES):
         parts = plain_terms(name)
         matched = sum(weights.get(part, 0.0) for part in parts)
         if matched:
