@@ -114,13 +114,12 @@ def find_files(
     for pattern in patterns:
         _refuse_outside(place, pattern)
     anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
-    globs = anchor_globs(patterns, anchor, place.root)
-    chosen = GlobSet.of(globs)
     paths, skipped = _list(scope, place)
+    globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), paths)
+    chosen = GlobSet.of(globs)
     found = [path for path in paths if chosen.admits(path)]
-    notes: list[str] = []
     if not found:
-        found, notes = _second_try(globs, paths, place)
+        notes.extend(_why_nothing(globs, paths, place))
     files = _sorted(place, found, by_name=by_name)
     page = tuple(files[offset : offset + limit])
     end = offset + len(page)
@@ -194,16 +193,22 @@ def _list_without_ripgrep(scope: Scope, place: Place) -> list[str]:
     ]
 
 
-def _second_try(
-    globs: Sequence[str], paths: Sequence[str], place: Place
-) -> tuple[list[str], list[str]]:
-    """Read the pattern as it may have been meant, and say so."""
-    literal = [_literal_brackets(pattern) for pattern in globs]
-    if literal != list(globs):
-        chosen = GlobSet.of(literal)
-        found = [path for path in paths if chosen.admits(path)]
-        if found:
-            return found, ["brackets were taken as part of the names"]
+def _with_literal_brackets(
+    globs: Sequence[str], paths: Sequence[str]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Take the brackets of a folder or file that is called so (``app/[id]``) for what they are."""
+    if not any("[" in glob for glob in globs):
+        return tuple(globs), []
+    names = {part for path in paths if "[" in path for part in path.split("/")}
+    changed: list[str] = []
+    for glob in globs:
+        parts = glob.split("/")
+        changed.append("/".join(_literal_brackets(p) if p in names else p for p in parts))
+    notes = ["brackets were taken as part of a name that exists"] if changed != list(globs) else []
+    return tuple(changed), notes
+
+
+def _why_nothing(globs: Sequence[str], paths: Sequence[str], place: Place) -> list[str]:
     notes = [f"none of {len(paths)} files matches"]
     for pattern in globs:
         name = pattern.strip("/")
@@ -213,11 +218,11 @@ def _second_try(
     n_folded = sum(folded.admits(path) for path in paths)
     if n_folded:
         notes.append(f"{n_folded} match in another letter case")
-    return [], notes
+    return notes
 
 
-def _literal_brackets(pattern: str) -> str:
-    return pattern.replace("[", "\\[").replace("]", "\\]")
+def _literal_brackets(name: str) -> str:
+    return name.replace("[", "\\[").replace("]", "\\]")
 
 
 def _sorted(place: Place, paths: Sequence[str], *, by_name: bool) -> list[FoundPath]:

@@ -23,7 +23,7 @@ MAX_LINE_CHARS = 2_000
 
 BLOCK_BYTES = 1 << 20
 
-_NULS = bytes(BLOCK_BYTES)
+_NULS = memoryview(bytes(BLOCK_BYTES))
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a pipe waits for a writer.
@@ -143,8 +143,9 @@ class _Line:
         room = self.room - len(self.head)
         if room > 0:
             self.head += piece[:room]
-        rest = piece[max(0, room) :]
-        self.rest_is_nul = self.rest_is_nul and rest == _NULS[: len(rest)]
+        if self.rest_is_nul:
+            rest = memoryview(piece)[max(0, room) :]
+            self.rest_is_nul = rest == _NULS[: len(rest)]
         self.n_bytes += len(piece)
 
     def text(self) -> str:
@@ -179,6 +180,10 @@ def read_large(descriptor: int, wanted: Range, limit: int) -> Lines:
     is_end = True
     for block in _blocks(descriptor, at):
         is_end = False
+        if b"\n" not in block:  # finding is a hundred times faster than splitting
+            line.add(block)
+            is_end = True
+            continue
         *whole, rest = block.split(b"\n", last - start + 1 - len(lines))
         for piece in whole:
             line.add(piece)
@@ -206,7 +211,7 @@ def _find_line(descriptor: int, number: int | None) -> tuple[int | None, int]:
     n_ends = at = 0
     ends_open = False
     for block in _blocks(descriptor):
-        n = block.count(b"\n")
+        n = block.count(b"\n") if b"\n" in block else 0
         if number is not None and n_ends + n >= number - 1:
             inside = 0
             for _ in range(number - 1 - n_ends):
