@@ -87,6 +87,7 @@ def _context(
         roots=tuple(Path(name).resolve() for name in configuration.settings.roots),
         standing=Path.cwd().resolve() if is_free else root,
         may_name_roots=is_free and may_name,
+        is_patient=True,
         on_progress=bar.report,
     )
 

@@ -69,10 +69,10 @@ class ProgressBar:
         bar, task = self._start()
         bar.update(
             task,
-            description=progress.step,
-            completed=progress.n_done,
-            total=progress.n_total or None,
-            chunks=progress.n_chunks,
+            description=progress.stage,
+            completed=progress.files_done,
+            total=progress.files_total or None,
+            chunks=progress.chunks,
         )
 
     def _start(self) -> tuple[Bar, TaskID]:

@@ -132,8 +132,8 @@ def _meta(result: object, state: ServerState) -> dict[str, object]:
     if state.indexing.is_running:
         progress = state.indexing.progress
         meta["indexing"] = {
-            "n_done": progress.n_done if progress else 0,
-            "n_total": progress.n_total if progress else 0,
+            "n_done": progress.files_done if progress else 0,
+            "n_total": progress.files_total if progress else 0,
         }
     if state.indexing.error:
         meta["indexing_error"] = state.indexing.error

@@ -5,12 +5,21 @@ from __future__ import annotations
 from wherein.tools.registry import Face, Tool, tools
 from wherein.tools.schema import input_schema, output_schema
 
-__all__ = ["INSTRUCTIONS", "MAX_DESCRIPTION_BYTES", "MAX_TOOLS", "list_entries", "tool_entry"]
+__all__ = [
+    "INSTRUCTIONS",
+    "MAX_DESCRIPTION_BYTES",
+    "MAX_TOOLS",
+    "TITLE",
+    "list_entries",
+    "tool_entry",
+]
 
 MAX_TOOLS = 8
 """More tools cost every conversation tokens, and agents choose worse among many."""
 
 MAX_DESCRIPTION_BYTES = 2048
+
+TITLE = "Wherein: code search"
 
 INSTRUCTIONS = (
     "Wherein finds code in this workspace. Use search first for any question of where or how "

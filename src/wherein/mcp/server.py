@@ -16,9 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from wherein import __version__
 from wherein.mcp.answer import UnknownToolError, answer
-from wherein.mcp.listing import INSTRUCTIONS, list_entries
+from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
 from wherein.mcp.state import ServerState
 from wherein.tools.context import CancelledError, Progress
+from wherein.tools.session import Session
 
 __all__ = ["build_server"]
 
@@ -50,7 +51,7 @@ def build_server(state: ServerState) -> Server[Any]:
     return Server(
         "wherein",
         version=__version__,
-        title="Wherein: code search",
+        title=TITLE,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -87,7 +88,7 @@ class _Call:
         try:
             return answer(
                 self._state,
-                self._state.session(self._session_id()),
+                self._session(),
                 self._params.name,
                 self._params.arguments or {},
                 on_progress=self._report,
@@ -98,10 +99,17 @@ class _Call:
         except CancelledError:
             return {"content": [{"type": "text", "text": "cancelled"}], "isError": True}
 
-    def _session_id(self) -> str:
-        """Return the HTTP session's id; standard input and output are one conversation."""
+    def _session(self) -> Session | None:
+        """Return the conversation's memory.
+
+        Standard input and output are one conversation. Over HTTP the session id tells them apart;
+        the 2026-07-28 protocol has none, so nothing can be known to have been shown there.
+        """
         headers = getattr(self._context.request, "headers", None)
-        return headers.get("mcp-session-id", "") if headers is not None else ""
+        if headers is None:
+            return self._state.session("")
+        session_id = headers.get("mcp-session-id")
+        return self._state.session(session_id) if session_id else None
 
     def _report(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -110,8 +118,8 @@ class _Call:
         self._reported_s = now
         send = partial(
             self._context.session.report_progress,
-            progress.n_done,
-            progress.n_total or None,
-            progress.step,
+            progress.files_done,
+            progress.files_total or None,
+            f"{progress.stage} files",
         )
         anyio.from_thread.run(send)

@@ -55,7 +55,7 @@ class ServerState:
             if root not in self._workspaces:
                 from wherein.workspace import Workspace
 
-                self._workspaces[root] = Workspace(root, self.settings)
+                self._workspaces[root] = Workspace(root, self.settings, is_isolated=True)
             return self._workspaces[root]
 
     def session(self, session_id: str) -> Session:
@@ -96,7 +96,7 @@ class ServerState:
         try:
             context = self.context(None, self._note_progress, lambda: False)
             context.stop_if_cancelled()
-            self.workspace(self.root).refresh(progress=context.on_progress)
+            self.workspace(self.root).refresh(progress=context.report)
         except (WhereinError, OSError) as error:
             self.indexing.error = str(error)
 

@@ -31,13 +31,20 @@ def show_bytes(n_bytes: int) -> str:
     return ""
 
 
+def _state(item: WorkspaceStatus) -> str:
+    if item.not_covered:
+        return f"unfinished, {len(item.not_covered)} files to go; the next call goes on"
+    if item.is_indexing:
+        return "another process is indexing"
+    return "up to date" if item.is_fresh else "files changed since; the next search takes them in"
+
+
 def _workspace(item: WorkspaceStatus, style: Style) -> str:
     lines = [style.paint("path", show_path(item.root))]
     if not item.is_indexed:
         lines.append("  not indexed; the first search does it, or: wherein index")
         return "".join(f"{line}\n" for line in lines)
-    state = "up to date" if item.is_fresh else "files changed since; the next search takes them in"
-    lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {state}")
+    lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {_state(item)}")
     if item.n_indexed_now:
         lines.append(f"  indexed now: {item.n_indexed_now} files")
     ordered = sorted(item.languages.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -45,7 +52,7 @@ def _workspace(item: WorkspaceStatus, style: Style) -> str:
         shown = ", ".join(f"{name} {count}" for name, count in ordered[:_MAX_LANGUAGES])
         more = len(ordered) - _MAX_LANGUAGES
         lines.append(f"  languages: {shown}" + (f" and {more} more" if more > 0 else ""))
-    lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}")
+    lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}, model: {item.model}")
     lines.append(f"  snapshot: {item.snapshot_id}" + (f" at {item.head[:12]}" if item.head else ""))
     if item.skipped_by_reason:
         pairs = sorted(item.skipped_by_reason.items())

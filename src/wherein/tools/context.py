@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.errors import PathError, WhereinError
+from wherein.indexing.progress import Progress
 from wherein.settings import Settings
 from wherein.tools.session import Session
 
@@ -21,14 +22,7 @@ class CancelledError(WhereinError):
     """The asker no longer wants the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a long step is; ``n_total`` is 0 while it is not known."""
-
-    step: str
-    n_done: int
-    n_total: int
-    n_chunks: int = 0
+_FOREVER_S = 1e9
 
 
 def _no_progress(_progress: Progress) -> None:
@@ -50,6 +44,8 @@ class ToolContext:
         roots: Further folders that may be read (real paths).
         may_name_roots: True on the command line, where the person names folders to search; a
             server's arguments may only name places inside ``root`` and ``roots``.
+        is_patient: True where the first index is waited for, however long it takes (command
+            line); a server answers from what there is so far.
         open_workspace: Returns the workspace of a folder; a server keeps them open.
         on_progress: Told how far a long step is.
         is_cancelled: Asked between steps; True means nobody waits for the answer.
@@ -61,6 +57,7 @@ class ToolContext:
     standing: Path | None = None
     roots: tuple[Path, ...] = ()
     may_name_roots: bool = False
+    is_patient: bool = False
     open_workspace: Callable[[Path], Workspace] | None = None
     on_progress: Callable[[Progress], None] = field(default=_no_progress)
     is_cancelled: Callable[[], bool] = field(default=_never)
@@ -72,7 +69,15 @@ class ToolContext:
             return self.open_workspace(root)
         from wherein.workspace import Workspace
 
-        return Workspace(root, self.settings)
+        settings = self.settings
+        if self.is_patient:
+            settings = settings.replace(refresh_seconds=_FOREVER_S)
+        return Workspace(root, settings)
+
+    def report(self, progress: Progress) -> None:
+        """Tell the asker how far a long step is, and stop when nobody waits for it any more."""
+        self.stop_if_cancelled()
+        self.on_progress(progress)
 
     def stop_if_cancelled(self) -> None:
         """Raise `CancelledError` when nobody waits for the answer any more."""

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -126,21 +127,17 @@ MAX_TOKENS = Parameter(
 )
 """How much of an answer is shown: read by the face, not handed to the function."""
 
-_CATALOGS = ("wherein.tools.catalog", "wherein.tools.catalog_exact")
-"""Tables of tools, in the order they are shown."""
+_CATALOGS = (
+    "wherein.tools.catalog",
+    "wherein.tools.catalog_exact",
+    "wherein.tools.catalog_history",
+    "wherein.tools.catalog_structure",
+    "wherein.measure.catalog",
+)
+"""Modules with a table ``TOOLS``, in the order they are shown; one that is not there is left out.
 
-_PLUG_INS: Mapping[str, str] = {
-    "advise": "wherein.measure.advise",
-    "bench": "wherein.measure.bench",
-    "glossary": "wherein.measure.glossary",
-    "graph": "wherein.tools.graph",
-    "history": "wherein.tools.history",
-    "repo_map": "wherein.tools.repo_map",
-    "replay": "wherein.measure.replay",
-    "sessions": "wherein.measure.sessions",
-    "verify": "wherein.tools.verify",
-}
-"""Modules that define a ``TOOL`` of their own; imported when their command is asked for."""
+They hold names and words alone, so that listing every tool imports none of them.
+"""
 
 
 def load(path: str) -> Callable[..., object]:
@@ -149,8 +146,10 @@ def load(path: str) -> Callable[..., object]:
     return cast("Callable[..., object]", getattr(import_module(module), name))
 
 
-def _catalogued() -> dict[str, Tool]:
-    listed = [cast("tuple[Tool, ...]", import_module(module).TOOLS) for module in _CATALOGS]
+@lru_cache(maxsize=1)
+def _catalogued() -> Mapping[str, Tool]:
+    modules = [import_module(name) for name in _CATALOGS if find_spec(name) is not None]
+    listed = [cast("tuple[Tool, ...]", module.TOOLS) for module in modules]
     return {tool.name: tool for tool in chain.from_iterable(listed) if _exists(tool.function)}
 
 
@@ -159,28 +158,20 @@ def _exists(path: str) -> bool:
     return find_spec(path.partition(":")[0]) is not None
 
 
-def _plugged_in(name: str) -> Tool | None:
-    module = _PLUG_INS.get(name)
-    if module is None or find_spec(module) is None:
-        return None
-    return cast("Tool | None", getattr(import_module(module), "TOOL", None))
-
-
 def tool_names() -> tuple[str, ...]:
-    """Return the names of all tools that may exist, without importing the plugged-in ones."""
-    plugged = [name for name, module in _PLUG_INS.items() if find_spec(module) is not None]
-    return (*_catalogued(), *sorted(plugged))
+    """Return the names of all tools, in the order they are shown."""
+    return tuple(_catalogued())
 
 
 def get_tool(name: str) -> Tool | None:
-    """Return the tool called ``name``, importing no other plugged-in module."""
-    return _catalogued().get(name) or _plugged_in(name)
+    """Return the tool called ``name``."""
+    return _catalogued().get(name)
 
 
 def tools(face: Face | None = None) -> tuple[Tool, ...]:
     """Return all tools in the order they are shown, those of one ``face`` when given."""
-    found = (get_tool(name) for name in tool_names())
-    return tuple(tool for tool in found if tool and (face is None or face in tool.faces))
+    found = _catalogued().values()
+    return tuple(tool for tool in found if face is None or face in tool.faces)
 
 
 def read_arguments(

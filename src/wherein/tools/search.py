@@ -238,7 +238,10 @@ def _ask(
     context: ToolContext, repository: Repository, ask: Callable[[Workspace, Repository], Answer]
 ) -> _Part:
     context.stop_if_cancelled()
-    return _Part(repository, ask(context.workspace(repository.root), repository))
+    workspace = context.workspace(repository.root)
+    if context.is_patient and not workspace.layout.manifest.exists():
+        workspace.refresh(progress=context.report)  # the first time, so that it can be watched
+    return _Part(repository, ask(workspace, repository))
 
 
 def _result(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wherein.tools.context import ToolContext
-from wherein.tools.repositories import Repository, find_repositories, is_git_url
+from wherein.tools.repositories import find_repositories, is_git_url
 from wherein.types import Skipped
+
+if TYPE_CHECKING:
+    from wherein.workspace import Workspace
 
 __all__ = ["ClearResult", "StatusResult", "WorkspaceStatus", "clear", "index", "status"]
 
@@ -21,15 +26,21 @@ class WorkspaceStatus:
     is_indexed: bool
     is_fresh: bool
     """True when the files are as they were when they were indexed."""
+    is_indexing: bool
+    """True while another process writes this index."""
     n_files: int
     n_chunks: int
     n_bytes_on_disk: int
-    languages: dict[str, int]
+    languages: Mapping[str, int]
     """Language to its number of files."""
+    model: str
     snapshot_id: str
     head: str | None
-    skipped_by_reason: dict[str, int]
+    skipped_by_reason: Mapping[str, int]
     skipped: tuple[Skipped, ...]
+    """With ``--skipped``: every file that is not indexed."""
+    not_covered: tuple[str, ...]
+    """Files that an unfinished build has not come to."""
     n_indexed_now: int = 0
     """Files read and indexed by this call."""
 
@@ -62,8 +73,8 @@ def status(
     Raises:
         PathError: A folder does not exist or may not be read.
     """
-    places = find_repositories(context, repositories)
-    found = tuple(_status(context, place, with_skipped=skipped) for place in places)
+    roots = _roots(context, repositories)
+    found = tuple(_status(context.workspace(root), with_skipped=skipped) for root in roots)
     return StatusResult(found, str(context.settings.home))
 
 
@@ -82,10 +93,8 @@ def index(context: ToolContext, repositories: Sequence[str] = ()) -> StatusResul
     for name in repositories:
         if context.may_name_roots and is_git_url(name):
             update(name, context.settings.home / "clones")
-    places = find_repositories(context, repositories)
-    return StatusResult(
-        tuple(_index(context, place) for place in places), str(context.settings.home)
-    )
+    found = tuple(_index(context, root) for root in _roots(context, repositories))
+    return StatusResult(found, str(context.settings.home))
 
 
 def clear(
@@ -111,7 +120,39 @@ def clear(
         return ClearResult((str(home),), n_bytes)
     roots: list[str] = []
     n_bytes = 0
-    for place in find_repositories(context, repositories):
-        n_bytes += context.workspace(place.root).clear()
-        roots.append(str(place.root))
+    for root in _roots(context, repositories):
+        n_bytes += context.workspace(root).clear()
+        roots.append(str(root))
     return ClearResult(tuple(roots), n_bytes)
+
+
+def _roots(context: ToolContext, names: Sequence[str]) -> list[Path]:
+    """Return the workspace roots meant, each once."""
+    return list(dict.fromkeys(item.root for item in find_repositories(context, names)))
+
+
+def _status(workspace: Workspace, *, with_skipped: bool) -> WorkspaceStatus:
+    found = workspace.status()
+    return WorkspaceStatus(
+        root=str(found.root),
+        is_indexed=found.is_indexed,
+        is_fresh=found.is_fresh,
+        is_indexing=found.is_indexing,
+        n_files=found.n_files,
+        n_chunks=found.n_chunks,
+        n_bytes_on_disk=found.n_bytes,
+        languages=dict(found.languages),
+        model=found.model,
+        snapshot_id=found.snapshot_id,
+        head=found.head,
+        skipped_by_reason=dict(found.skipped_by_reason),
+        skipped=found.skipped if with_skipped else (),
+        not_covered=found.not_covered,
+    )
+
+
+def _index(context: ToolContext, root: Path) -> WorkspaceStatus:
+    workspace = context.workspace(root)
+    coverage = workspace.refresh(progress=context.report)
+    found = _status(workspace, with_skipped=False)
+    return replace(found, n_indexed_now=coverage.files_indexed)
