@@ -1,0 +1,184 @@
+"""Posts JSON to a model server: retries what may pass, and keeps the key quiet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPMessage
+from typing import IO
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+
+import msgspec
+
+from wherein.errors import ProviderError
+
+__all__ = ["Endpoint", "JsonClient", "is_loopback"]
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Statuses that another try may not meet again; 529 is the overload answer of some providers."""
+
+_MOST_RESPONSE_BYTES = 256 << 20
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model server is, and how it wants to be asked."""
+
+    url: str
+    """Base URL up to and with the version (``http://localhost:11434/v1``)."""
+    model: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 60.0
+    attempts: int = 5
+    """Tries of one request, the first one counted."""
+    requests_per_minute: float = 0.0
+    """0 is no limit of our own."""
+    proxies: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def host(self) -> str:
+        """The host that text would be sent to."""
+        return urlsplit(self.url).hostname or ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether text sent to ``host`` stays on this machine."""
+    return host in _LOOPBACK or host.startswith("127.")
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A redirect would carry the text, and the key, to a host that nobody named."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        """Follow nothing."""
+
+
+class JsonClient:
+    """Sends requests to one endpoint, one at a time.
+
+    Args:
+        endpoint: Where to.
+        pause: Waits that many seconds; `time.sleep` unless a test counts the waits.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if urlsplit(endpoint.url).scheme not in ("http", "https") or not endpoint.host:
+            message = f"{endpoint.url!r} is no http address"
+            raise ProviderError(message, hint="give a URL such as http://localhost:11434/v1#model")
+        self.endpoint = endpoint
+        self.n_requests = 0
+        self._pause = pause
+        self._clock = clock
+        self._next_at = 0.0
+        self._opener = build_opener(ProxyHandler(dict(endpoint.proxies)), _NoRedirect())
+
+    def post(self, path: str, payload: Mapping[str, object]) -> object:
+        """Return the decoded answer of ``POST url/path``.
+
+        Raises:
+            ProviderError: The server refuses, or fails as often as it may be tried.
+        """
+        body = msgspec.json.encode(payload)
+        for attempt in range(1, self.endpoint.attempts + 1):
+            self._wait_for_turn()
+            try:
+                return self._send(path, body)
+            except _PassingError as error:
+                if attempt == self.endpoint.attempts:
+                    message = f"{self.endpoint.host!r} failed {attempt} times: {error}"
+                    raise ProviderError(message, hint="try again later") from error
+                waiting = min(_FIRST_PAUSE_S * 2 ** (attempt - 1), _LONGEST_PAUSE_S)
+                self._pause(max(waiting, min(error.retry_after_s, _LONGEST_PAUSE_S)))
+        message = f"{self.endpoint.attempts!r} attempts are none"
+        raise ProviderError(message, hint="allow at least one attempt")
+
+    def _wait_for_turn(self) -> None:
+        if self.endpoint.requests_per_minute > 0:
+            now = self._clock()
+            if now < self._next_at:
+                self._pause(self._next_at - now)
+            spacing = 60.0 / self.endpoint.requests_per_minute
+            self._next_at = max(now, self._next_at) + spacing
+
+    def _send(self, path: str, body: bytes) -> object:
+        """Send once; a failure that may pass raises `_PassingError`."""
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self.endpoint.api_key:
+            headers["Authorization"] = f"Bearer {self.endpoint.api_key}"
+        url = f"{self.endpoint.url.rstrip('/')}/{path}"
+        request = Request(url, body, headers, method="POST")  # noqa: S310 # scheme checked above
+        self.n_requests += 1
+        try:
+            with self._opener.open(request, timeout=self.endpoint.timeout_s) as response:
+                data: bytes = response.read(_MOST_RESPONSE_BYTES + 1)
+        except HTTPError as error:
+            with error:
+                raise self._refusal(error) from error
+        except URLError as error:
+            raise _PassingError(str(error.reason)) from error
+        except (TimeoutError, OSError, HTTPException) as error:
+            raise _PassingError(str(error) or type(error).__name__) from error
+        if len(data) > _MOST_RESPONSE_BYTES:
+            message = f"the answer of {self.endpoint.host!r} is too large"
+            raise ProviderError(message, hint="send fewer texts at once")
+        try:
+            return msgspec.json.decode(data)
+        except msgspec.DecodeError as error:
+            message = f"{self.endpoint.host!r} did not answer in JSON: {data[:80]!r}"
+            raise ProviderError(message, hint="check the URL, with its version path") from error
+
+    def _refusal(self, error: HTTPError) -> Exception:
+        """Return what a status means."""
+        said = self._quietly(error.read(300).decode("utf-8", "replace"))
+        if error.code in _PASSING:
+            after = _seconds(error.headers.get("Retry-After", ""))
+            return _PassingError(f"status {error.code} {said}".strip(), retry_after_s=after)
+        hints = {
+            401: "check the key in the environment",
+            403: "check the key in the environment",
+            404: "check the URL and the model's name",
+            413: "send fewer or shorter texts at once",
+        }
+        moved = "redirects are not followed; give the final address"
+        hint = hints.get(error.code, moved if 300 <= error.code < 400 else "")
+        message = f"{self.endpoint.host!r} refused with status {error.code}: {said}"
+        return ProviderError(message, hint=hint)
+
+    def _quietly(self, text: str) -> str:
+        """Return ``text`` on one line without the key, should the server echo it."""
+        key = self.endpoint.api_key
+        return " ".join((text.replace(key, "[key]") if key else text).split())
+
+
+class _PassingError(Exception):
+    def __init__(self, what: str, *, retry_after_s: float = 0.0) -> None:
+        super().__init__(what)
+        self.retry_after_s = retry_after_s
+
+
+def _seconds(retry_after: str) -> float:
+    """Return a ``Retry-After`` value in seconds; 0 when there is none or it is a date gone by."""
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0
