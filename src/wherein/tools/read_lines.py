@@ -23,7 +23,7 @@ MAX_LINE_CHARS = 2_000
 
 BLOCK_BYTES = 1 << 20
 
-_NULS = memoryview(bytes(BLOCK_BYTES))
+_NULS = bytes(BLOCK_BYTES)
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a pipe waits for a writer.
@@ -144,8 +144,8 @@ class _Line:
         if room > 0:
             self.head += piece[:room]
         if self.rest_is_nul:
-            rest = memoryview(piece)[max(0, room) :]
-            self.rest_is_nul = rest == _NULS[: len(rest)]
+            rest = piece[max(0, room) :]
+            self.rest_is_nul = rest == (_NULS if len(rest) == BLOCK_BYTES else bytes(len(rest)))
         self.n_bytes += len(piece)
 
     def text(self) -> str:
