@@ -236,7 +236,18 @@ def classify(path: str, language: str | None, n_bytes: int = 0) -> tuple[FileKin
     lower = name.lower()
     if kind is FileKind.CONFIG and (n_bytes > MAX_CONFIG_BYTES or flags & FileFlag.TEST):
         kind = FileKind.DATA if language in {"json", "yaml", "xml", "toml"} else kind
-    if _is_test_name(name, lower) or (kind is FileKind.CODE and _is_community_test(folder, lower)):
+    flags |= _name_flags(name)
+    if kind is FileKind.CODE and _is_community_test(folder, lower):
+        flags |= FileFlag.TEST
+    return kind, flags
+
+
+@lru_cache(maxsize=1 << 14)
+def _name_flags(name: str) -> FileFlag:
+    """Return the marks a file's own name gives it; names repeat across folders."""
+    flags = FileFlag.NONE
+    lower = name.lower()
+    if _is_test_name(name, lower):
         flags |= FileFlag.TEST
     if _GENERATED_NAME.fullmatch(lower):
         flags |= FileFlag.GENERATED
@@ -244,13 +255,27 @@ def classify(path: str, language: str | None, n_bytes: int = 0) -> tuple[FileKin
         flags |= FileFlag.VENDORED
     if _EXAMPLE_NAME.fullmatch(lower) or _EXAMPLE_NAME_CAMEL.fullmatch(name):
         flags |= FileFlag.EXAMPLE
-    return kind, flags
+    return flags
 
 
 def skip_reason(path: str) -> str:
     """Return why a file of this name is not read at all, empty when it is."""
-    name = path.rpartition("/")[2].lower()
-    if is_secret_name(path):
+    folder, _, name = path.rpartition("/")
+    if _SECRET_PLACES.get(folder.rpartition("/")[2].lower()) == name.lower():
+        return "secret-like name"
+    return _name_skip_reason(name.lower())
+
+
+def is_secret_name(path: str) -> bool:
+    """Return whether the name says that the file holds a password, token or private key."""
+    return skip_reason(path) == "secret-like name"
+
+
+@lru_cache(maxsize=1 << 14)
+def _name_skip_reason(name: str) -> str:
+    if name in _SECRET_NAMES or name.endswith(_SECRET_ENDINGS):
+        return "secret-like name"
+    if _SECRET_FORM.fullmatch(name) and not _HARMLESS_ENV.search(name):
         return "secret-like name"
     if name in _LOCK_FILES or (name.endswith(".lock") and len(name) > len(".lock")):
         return "lock file"
@@ -260,16 +285,6 @@ def skip_reason(path: str) -> str:
     if name.endswith((".min.js", ".min.css", ".min.mjs", "-min.js", ".js.map", ".css.map")):
         return "minified"
     return ""
-
-
-def is_secret_name(path: str) -> bool:
-    """Return whether the name says that the file holds a password, token or private key."""
-    folder, _, name = path.lower().rpartition("/")
-    if name in _SECRET_NAMES or name.endswith(_SECRET_ENDINGS):
-        return True
-    if _SECRET_PLACES.get(folder.rpartition("/")[2]) == name:
-        return True
-    return bool(_SECRET_FORM.fullmatch(name)) and not _HARMLESS_ENV.search(name)
 
 
 GENERATED_LINES = 40
@@ -319,6 +334,7 @@ def content_skip_reason(text: str, language: str | None) -> str:
     return ""
 
 
+@lru_cache(maxsize=1 << 14)
 def _kind(name: str, language: str | None) -> FileKind:
     lower = name.lower()
     extension = lower.rpartition(".")[2] if "." in lower.lstrip(".") else ""

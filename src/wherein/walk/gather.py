@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from wherein.errors import ExternalError
 from wherein.external.git import Git
@@ -28,16 +29,6 @@ _RULE_FILES = frozenset({".gitignore", *OWN_IGNORE_FILES})
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A path in the tree's file set, before anything is known of the file."""
-
-    path: str
-    entry: IndexEntry | None = None
-    repository: Repository | None = None
-    """The repository whose index holds ``entry``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Repository:
     """A repository met on the way; ``prefix`` leads to it from the walk's root."""
 
@@ -45,6 +36,15 @@ class Repository:
     prefix: str
     written_ns: int
     git: Git | None
+
+
+class Candidate(NamedTuple):
+    """A path in the tree's file set, before anything is known of the file."""
+
+    path: str
+    entry: IndexEntry | None = None
+    repository: Repository | None = None
+    """The repository whose index holds ``entry``."""
 
 
 @dataclass(slots=True)

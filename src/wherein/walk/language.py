@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = ["CODE_WITHOUT_GRAMMAR", "HEAD_BYTES", "detect_language", "needs_head"]
 
@@ -356,6 +357,7 @@ def needs_head(path: str) -> bool:
     return _by_name(name) is None
 
 
+@lru_cache(maxsize=1 << 14)
 def _by_name(name: str) -> str | None:
     known = _NAMES.get(name)
     if known is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
@@ -44,6 +44,8 @@ def is_racy(found: FileStat, looked_ns: int) -> bool:
 
 
 def _is_recent(ctime_ns: int, looked_ns: int) -> bool:
+    if ctime_ns + COARSE_NS < looked_ns:
+        return False
     margin = RACY_NS if ctime_ns % 1_000_000_000 else COARSE_NS
     return ctime_ns + margin >= looked_ns
 
@@ -51,7 +53,7 @@ def _is_recent(ctime_ns: int, looked_ns: int) -> bool:
 def make_signature(
     root: Path,
     settings: Settings,
-    stats: Mapping[str, FileStat | None],
+    stats: Sequence[tuple[str, os.stat_result]],
     folders: Iterable[str],
     watched: Iterable[str],
     started_ns: int,
@@ -61,34 +63,26 @@ def make_signature(
     Args:
         root: Real path of the tree.
         settings: As the listing used them.
-        stats: Stat of every path of the file set, None where it was gone.
+        stats: The paths of the file set that are on disk, with their stat.
         folders: Relative paths of the folders that could gain a file, the root as an empty name.
+            A path that was gone comes back with a change of its folder's stamps.
         watched: Absolute paths, perhaps absent, that decide about the set.
         started_ns: Time before anything was looked at.
     """
-    rows: list[tuple[int, int, int, int, int]] = []
-    inner: list[str] = []
-    is_any_racy = False
     base = f"{root}/"
-    for path, found in stats.items():
-        if found is None:
-            continue  # its folder's stamps change when it comes back
-        inner.append(path)
-        rows.append((found.mode, found.inode, found.size, found.mtime_ns, found.ctime_ns))
-        is_any_racy = is_any_racy or _is_recent(found.ctime_ns, started_ns)
+    inner = [path for path, _ in stats]
+    rows = [_fields(found) for _, found in stats]
+    is_any_gone = False
     for path in sorted(folders):
         row = _stat_row(base + path)
         if row == _ABSENT:
-            is_any_racy = True
-            continue
-        inner.append(path)
-        rows.append(row)
-        is_any_racy = is_any_racy or _is_recent(row[4], started_ns)
+            is_any_gone = True
+        else:
+            inner.append(path)
+            rows.append(row)
     outer = sorted(watched)
-    for path in outer:
-        row = _stat_row(path)
-        rows.append(row)
-        is_any_racy = is_any_racy or (row != _ABSENT and _is_recent(row[4], started_ns))
+    rows.extend(map(_stat_row, outer))
+    is_any_racy = is_any_gone or any(_is_recent(row[4], started_ns) for row in rows)
     head = _HEAD.pack(_MAGIC, is_any_racy, _question(root, settings), len(inner), len(outer))
     names = os.fsencode("\0".join((*inner, *outer)))
     return b"".join((head, _pack(rows), names))

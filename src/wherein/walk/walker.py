@@ -123,32 +123,35 @@ class _Lister:
         previous: Mapping[str, SourceFile],
     ) -> None:
         self._root = root
+        self._base = f"{root}/"
         self._found = found
         self._deny = HidingRules(deny)
         self._previous = previous
         self._conversions = Conversions(found)
+        self._user_id = os.geteuid()
         self.skipped: list[Skipped] = []
-        self.stats: dict[str, FileStat | None] = {}
-        """Every path of the file set that was looked at; None where it was gone."""
+        self.stats: list[tuple[str, os.stat_result]] = []
+        """Every path of the file set that is on disk, in order."""
 
     def list(self) -> list[ListedFile]:
         """Return the admitted files, sorted by path."""
         files: list[ListedFile] = []
-        prefix = f"{self._root}/"
+        base, stats = self._base, self.stats
         candidates = self._found.candidates
         hiding, deny = self._found.hiding, self._deny
+        hides_any, denies_any = not hiding.is_empty, not deny.is_empty
         with TreeReader(self._root) as reader:
             for path in sorted(candidates):
-                if hiding.hides(path):
+                if hides_any and hiding.hides(path):
                     continue
-                if deny.hides(path):
+                if denies_any and deny.hides(path):
                     self.skipped.append(Skipped(path, "denied"))
                     continue
                 try:
-                    found = os.lstat(prefix + path)
+                    found = os.lstat(base + path)
                 except OSError:  # deleted, or left out of a sparse checkout
-                    self.stats[path] = None
                     continue
+                stats.append((path, found))
                 listed = self._list_one(candidates[path], found, reader)
                 if listed is not None:
                     files.append(listed)
@@ -159,9 +162,7 @@ class _Lister:
     ) -> ListedFile | None:
         path = candidate.path
         known = self._previous.get(path)
-        now = file_stat(found)
-        self.stats[path] = now
-        if known is not None and known.stat == now:
+        if known is not None and _is_same(known.stat, found):
             return ListedFile(known, self._blob_id(candidate, found))
         reason, detail = self._refusal(path, found)
         if reason:
@@ -176,20 +177,25 @@ class _Lister:
                 return None
         language = detect_language(path, head)
         kind, flags = classify(path, language, found.st_size)
-        return ListedFile(
-            SourceFile(path, now, language, kind, flags), self._blob_id(candidate, found)
-        )
+        file = SourceFile(path, file_stat(found), language, kind, flags)
+        return ListedFile(file, self._blob_id(candidate, found))
 
     def _refusal(self, path: str, found: os.stat_result) -> tuple[str, str]:
         """Return why a path is not admitted, with detail; empty when it is."""
-        if stat.S_ISLNK(found.st_mode):
+        mode = found.st_mode
+        if stat.S_ISLNK(mode):
             return _link_reason(self._root, path)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(mode):
             return "not a regular file", ""
         reason = skip_reason(path)
-        if not reason and not os.access(self._root / path, os.R_OK):
-            return "unreadable", "no permission"
-        return reason, ""
+        if reason:
+            return reason, ""
+        is_owner = found.st_uid == self._user_id
+        if (mode & stat.S_IRUSR if is_owner else mode & stat.S_IROTH) or os.access(
+            self._base + path, os.R_OK
+        ):
+            return "", ""
+        return "unreadable", "no permission"
 
     def _blob_id(self, candidate: Candidate, found: os.stat_result) -> str | None:
         entry, repository = candidate.entry, candidate.repository
@@ -198,6 +204,16 @@ class _Lister:
         if not vouches(entry, found, repository.written_ns):
             return None
         return entry.blob_id if self._conversions.keep_bytes(repository, self._root) else None
+
+
+def _is_same(known: FileStat, found: os.stat_result) -> bool:
+    return (
+        known.ctime_ns == found.st_ctime_ns
+        and known.mtime_ns == found.st_mtime_ns
+        and known.size == found.st_size
+        and known.inode == found.st_ino
+        and known.mode == found.st_mode
+    )
 
 
 def _link_reason(root: Path, path: str) -> tuple[str, str]:
