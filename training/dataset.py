@@ -1,0 +1,234 @@
+"""Loads the pair arrays of many packages over one vocabulary, and makes batches of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.tokens import term_id
+
+N_COLUMNS = 6
+BODY, SIGNATURE, COMMENTS, NAMES, ENCLOSING, REST = range(N_COLUMNS)
+FEWEST_TERMS = 4
+"""A passage of fewer terms is a stub that any query could ask for."""
+DOCUMENTATION, NAME, TEST, ERROR, HEADING = range(5)
+
+
+@dataclass
+class Vocabulary:
+    """Terms that have a row of their own; every other term shares one of the buckets."""
+
+    terms: list[str]
+    n_buckets: int
+
+    def __post_init__(self) -> None:
+        self.numbers = {term: number for number, term in enumerate(self.terms)}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: the terms, then the buckets."""
+        return len(self.terms) + self.n_buckets
+
+    def row(self, term: str) -> int:
+        """Return the row of a term, by its id's remainder when the vocabulary lacks it."""
+        known = self.numbers.get(term)
+        if known is not None:
+            return known
+        if not self.n_buckets:
+            return -1
+        return len(self.terms) + term_id(term) % self.n_buckets
+
+    def rows(self, strings: Sequence[str]) -> NDArray[np.int32]:
+        """Return the rows of many terms."""
+        return np.array([self.row(term) for term in strings], np.int32)
+
+
+@dataclass
+class Ragged:
+    """Rows of different lengths: ``values[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    values: NDArray[np.int32]
+
+    def take(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the wanted rows' values stand, and the new offsets."""
+        starts, lengths = self.offsets[wanted], np.diff(self.offsets)[wanted]
+        offsets = np.zeros(len(wanted) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        places = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts, lengths)
+        return places, offsets
+
+
+@dataclass
+class Pairs:
+    """Passages and the queries that point at them, of all packages together."""
+
+    passages: Ragged
+    counts: NDArray[np.uint8]
+    languages: NDArray[np.uint8]
+    packages: NDArray[np.int32]
+    queries: Ragged
+    joined: NDArray[np.bool_]
+    query_passages: NDArray[np.int64]
+    query_kinds: NDArray[np.uint8]
+    names: list[str]
+
+
+def load_strings(arrays: Mapping[str, NDArray]) -> list[str]:
+    """Return a shard's own terms in the order of their numbers."""
+    return msgspec.msgpack.decode(zlib.decompress(arrays["strings"].tobytes()), type=list[str])
+
+
+def build_vocabulary(shards: Sequence[Path], n_terms: int, n_buckets: int) -> Vocabulary:
+    """Return the terms that count most, each package's counts under a square root.
+
+    So a term of many packages comes before one that a single package repeats.
+    """
+    scores: dict[str, float] = {}
+    for path in shards:
+        with np.load(path) as arrays:
+            strings = load_strings(arrays)
+            found = np.bincount(arrays["terms"], minlength=len(strings))
+            plain = arrays["query_terms"][~arrays["query_joined"]]
+            found = found + np.bincount(plain, minlength=len(strings))
+        for term, score in zip(strings, np.sqrt(found).tolist(), strict=True):
+            scores[term] = scores.get(term, 0.0) + score
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:n_terms]
+    return Vocabulary([term for term, _ in best], n_buckets)
+
+
+def load_pairs(
+    shards: Sequence[Path],
+    vocabulary: Vocabulary,
+    barred: NDArray[np.uint64] | None = None,
+    most_alike: int = 3,
+    *,
+    keep_all: bool = False,
+) -> Pairs:
+    """Load shards over one vocabulary.
+
+    Args:
+        shards: Files that `pairs` wrote.
+        vocabulary: Which terms have rows.
+        barred: Hashes of passages that are left out (of evaluation sets).
+        most_alike: A query's wording is kept at most this often.
+        keep_all: Leave out nothing: alike passages and those without a query stay.
+    """
+    parts: list[dict[str, NDArray]] = []
+    seen: dict[int, int] = {int(value): 1 for value in (() if barred is None else barred)}
+    asked: dict[int, int] = {}
+    for number, path in enumerate(shards):
+        with np.load(path) as arrays:
+            chosen = _chosen(arrays, seen, asked, most_alike, keep_all=keep_all)
+            parts.append(_part(arrays, vocabulary, number, *chosen))
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    p_offsets = np.concatenate([[0], np.cumsum(joined["lengths"])])
+    q_offsets = np.concatenate([[0], np.cumsum(joined["query_lengths"])])
+    sizes = [len(part["lengths"]) for part in parts]
+    shifts = np.repeat(np.cumsum([0, *sizes[:-1]]), [len(p["query_passages"]) for p in parts])
+    return Pairs(
+        Ragged(p_offsets, joined["rows"]), joined["counts"], joined["languages"],
+        joined["packages"], Ragged(q_offsets, joined["query_rows"]), joined["query_joined"],
+        joined["query_passages"] + shifts, joined["query_kinds"], [path.stem for path in shards],
+    )  # fmt: skip
+
+
+def _chosen(
+    arrays: Mapping[str, NDArray],
+    seen: dict[int, int],
+    asked: dict[int, int],
+    most_alike: int,
+    *,
+    keep_all: bool,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which passages and which queries of a shard are kept."""
+    hashes, lengths = arrays["hashes"], np.diff(arrays["offsets"])
+    target = arrays["query_passages"]
+    if keep_all:
+        return np.ones(len(hashes), bool), np.ones(len(target), bool)
+    keep = np.ones(len(lengths), bool)
+    for place, value in enumerate(hashes.tolist()):
+        keep[place] = seen.setdefault(value, 0) == 0 and lengths[place] >= FEWEST_TERMS
+        seen[value] = 1
+    query_keep = keep[target]
+    for place, value in enumerate(arrays["query_hashes"].tolist()):
+        if query_keep[place]:
+            asked[value] = asked.get(value, 0) + 1
+            query_keep[place] = asked[value] <= most_alike
+    useful = np.zeros(len(keep), bool)
+    useful[target[query_keep]] = True
+    return keep & useful, query_keep
+
+
+def _part(
+    arrays: Mapping[str, NDArray],
+    vocabulary: Vocabulary,
+    number: int,
+    keep: NDArray[np.bool_],
+    query_keep: NDArray[np.bool_],
+) -> dict[str, NDArray]:
+    """Return a shard's arrays over the vocabulary, without what is not kept."""
+    rows_of = vocabulary.rows(load_strings(arrays))
+    lengths, target = np.diff(arrays["offsets"]), arrays["query_passages"]
+    renumber = np.cumsum(keep) - 1
+    row_keep = np.repeat(keep, lengths)
+    q_lengths = np.diff(arrays["query_offsets"])
+    term_keep = np.repeat(query_keep, q_lengths)
+    query_rows, is_joined = rows_of[arrays["query_terms"]], arrays["query_joined"]
+    # A joined term counts only where the vocabulary knows the identifier.
+    term_keep &= ~is_joined | (query_rows < len(vocabulary.terms))
+    owner = np.repeat(np.arange(len(q_lengths)), q_lengths)[term_keep]
+    return {
+        "rows": rows_of[arrays["terms"]][row_keep],
+        "counts": arrays["counts"][row_keep],
+        "lengths": lengths[keep],
+        "languages": arrays["languages"][keep],
+        "packages": np.full(int(keep.sum()), number, np.int32),
+        "query_rows": query_rows[term_keep],
+        "query_joined": is_joined[term_keep],
+        "query_lengths": np.bincount(owner, minlength=len(q_lengths))[query_keep],
+        "query_passages": renumber[target][query_keep].astype(np.int64),
+        "query_kinds": arrays["query_kinds"][query_keep],
+    }
+
+
+def passage_features(
+    counts: NDArray[np.uint8], with_name: NDArray[np.bool_], with_rest: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """Return what the model sees of each term of a passage, by field, shape ``(n_rows, 5)``.
+
+    The last two arguments say, for each row, whether its passage shows its name and the rest of
+    its documentation.
+    """
+    seen = counts.astype(np.float32)
+    name, rest = seen[:, NAMES] * with_name, seen[:, REST] * with_rest
+    body = seen[:, BODY] + name + rest
+    signature = np.where(with_name | (seen[:, NAMES] == 0), seen[:, SIGNATURE], 0)
+    fields = [body, signature, seen[:, COMMENTS] + rest, name, seen[:, ENCLOSING]]
+    return np.log1p(np.stack(fields, axis=1))
+
+
+def batches(
+    pairs: Pairs, size: int, group: int, chances: dict[int, float], rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """Yield query numbers, in batches made of groups that come from one package each.
+
+    Neighbours in a group lie near one another in the package, so they are hard negatives.
+    """
+    chance = np.array([chances.get(kind, 0.0) for kind in range(5)])[pairs.query_kinds]
+    chosen = np.flatnonzero(rng.random(len(chance)) < chance)
+    package = pairs.packages[pairs.query_passages[chosen]]
+    # Near in the package: by passage number in blocks, blocks shuffled.
+    block = pairs.query_passages[chosen] // (2 * group)
+    order = np.lexsort((rng.random(len(chosen)), rng.permutation(block.max() + 1)[block], package))
+    chosen = chosen[order]
+    groups = [chosen[i : i + group] for i in range(0, len(chosen), group)]
+    rng.shuffle(groups)
+    for start in range(0, len(groups), size // group):
+        yield np.concatenate(groups[start : start + size // group])
