@@ -1,0 +1,277 @@
+"""Replays a repository's own commits as requests to several searchers, and compares them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wherein.embed.load import load_embedder
+from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.external.git import Git
+from wherein.history.open import History
+from wherein.history.source import open_source, tree_paths
+from wherein.measure.arms import ARM_HELP, Arm, Found
+from wherein.measure.arms_external import parse_arm
+from wherein.measure.arms_grep import GrepArm
+from wherein.measure.arms_index import INDEX_ARMS, IndexArm, Shared
+from wherein.measure.replay_index import ReplayIndexer
+from wherein.measure.replay_trees import Contents, TextTree, read_tree
+from wherein.measure.report import Case, ReplayReport, SizeFigures, make_report
+from wherein.measure.requests import Request, Selection, Wanted, select_requests, with_kinds
+from wherein.metrics import hit_at
+from wherein.settings import Settings
+
+__all__ = ["MODES", "ReplayPlan", "open_history", "replay_repository"]
+
+MODES = ("snapshot", "parent")
+"""``snapshot``: one tree older than all requests. ``parent``: each request in its parent's tree."""
+
+DEFAULT_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
+_SIZE_SHARES = (0.5, 0.25)
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """What to replay."""
+
+    wanted: Wanted = field(default_factory=Wanted)
+    mode: str = "snapshot"
+    arms: tuple[str, ...] = DEFAULT_ARMS
+    own_arms: tuple[str, ...] = ()
+    """``name=command {query}``."""
+    glossary: Mapping[str, tuple[str, ...]] | None = None
+    """What people say to what the code says; adds the ``glossary`` arm."""
+    with_sizes: bool = True
+
+
+def open_history(root: Path, family: Path | None) -> tuple[Git, History]:
+    """Return git and the history of a folder or bare repository.
+
+    Raises:
+        PathError: There is no git repository.
+    """
+    git = open_source(root)
+    if git is None:
+        message = f"{str(root)!r} is not a git repository"
+        raise PathError(message, hint="replay needs commits; the other tools work without")
+    return git, History(git, family)
+
+
+def replay_repository(
+    root: Path,
+    settings: Settings,
+    plan: ReplayPlan,
+    *,
+    family: Path | None = None,
+    progress: Progress | None = None,
+) -> ReplayReport:
+    """Replay the commits of the repository at ``root`` up to the one checked out.
+
+    Trees come from git's objects and are indexed in a store of their own: neither the working tree
+    nor the user's index is read or written.
+
+    Args:
+        root: A working tree or bare repository.
+        settings: Chunk size, model, limits.
+        plan: What to replay.
+        family: Folder where the commits that are read are kept; None keeps them in memory.
+        progress: Told how far it is.
+
+    Raises:
+        PathError: There is no git repository.
+        UsageError: The plan names an unknown arm or mode, or asks for no request.
+        ExternalError: Git failed.
+    """
+    started = time.process_time()
+    _check(plan)
+    git, history = open_history(root, family)
+    contents = Contents(git)
+    selection = _select(git, history, plan, contents)
+    if not selection.requests:
+        state = history.state()
+        notes = ("no commit can be a request" if state.n_commits else "no commit yet",)
+        return make_report(
+            (), plan.arms, repository=str(root), mode=plan.mode, history=str(state),
+            skipped=selection.skipped, notes=notes,
+        )  # fmt: skip
+    embedder = load_embedder(settings)
+    shared = Shared(ReplayIndexer(settings, embedder), embedder, history)
+    arms = _make_arms(plan, shared)
+    try:
+        cases, tree = _run(git, selection, plan, contents, arms, progress)
+        sizes = _sizes(cases, arms, tree, shared) if plan.with_sizes and tree is not None else ()
+    finally:
+        for arm in arms:
+            arm.close()
+        shared.indexer.close()
+    return make_report(
+        cases,
+        [arm.name for arm in arms],
+        repository=str(root),
+        mode=plan.mode,
+        history=str(history.state()),
+        snapshot=selection.snapshot,
+        n_files=len(tree.files) if tree is not None else 0,
+        skipped=selection.skipped,
+        sizes=sizes,
+        notes=_notes(git, cases, history, plan),
+        cpu_seconds=time.process_time() - started,
+    )
+
+
+def _check(plan: ReplayPlan) -> None:
+    if plan.mode not in MODES:
+        message = f"unknown mode {plan.mode!r}"
+        raise UsageError(message, hint=near_name_hint(plan.mode, MODES, fallback=f"one of {MODES}"))
+    if plan.wanted.n < 1:
+        message = f"the number of requests cannot be {plan.wanted.n}"
+        raise UsageError(message, hint="give 1 or more")
+    for name in plan.arms:
+        if name not in ARM_HELP:
+            message = f"unknown arm {name!r}"
+            fallback = f"one of {', '.join(ARM_HELP)}, or name=command {{query}}"
+            raise UsageError(message, hint=near_name_hint(name, ARM_HELP, fallback=fallback))
+
+
+def _select(git: Git, history: History, plan: ReplayPlan, contents: Contents) -> Selection:
+    head = git.head()
+    view = history.view((), head) if head is not None else None
+    if view is None:
+        return Selection((), "", {})
+
+    def snapshot_files(commit: str) -> list[str]:
+        return [path for path, _, _ in tree_paths(git, commit)]
+
+    selection = select_requests(
+        view, plan.wanted, snapshot_files=snapshot_files if plan.mode == "snapshot" else None
+    )
+    if not selection.requests:
+        return selection
+    # One tree decides what is a name of the code: the oldest, which no request can have changed.
+    oldest = read_tree(git, selection.snapshot or selection.requests[0].parent, contents)
+    known: dict[str, bool] = {}
+
+    def is_identifier(_request: Request, word: str) -> bool:
+        if word not in known:
+            known[word] = oldest.has_identifier(word)
+        return known[word]
+
+    return with_kinds(selection, is_identifier)
+
+
+def _make_arms(plan: ReplayPlan, shared: Shared) -> list[Arm]:
+    arms: list[Arm] = []
+    names = [*plan.arms]
+    if plan.glossary and "glossary" not in names:
+        names.append("glossary")
+    for name in names:
+        if name == "glossary":
+            arms.append(GrepArm("glossary", plan.glossary or {}))
+        elif name == "grep":
+            arms.append(GrepArm())
+        elif name in INDEX_ARMS:
+            arms.append(IndexArm(name, shared))
+    arms.extend(parse_arm(text) for text in plan.own_arms)
+    taken = [arm.name for arm in arms]
+    twice = next((name for name in taken if taken.count(name) > 1), None)
+    if twice is not None:
+        message = f"two arms are called {twice!r}"
+        raise UsageError(message, hint="give each its own name")
+    return arms
+
+
+def _run(
+    git: Git,
+    selection: Selection,
+    plan: ReplayPlan,
+    contents: Contents,
+    arms: Sequence[Arm],
+    progress: Progress | None,
+) -> tuple[list[Case], TextTree | None]:
+    """Answer every request with every arm; return the cases and, in snapshot mode, the tree."""
+    tree = read_tree(git, selection.snapshot, contents) if plan.mode == "snapshot" else None
+    if tree is not None:
+        for arm in arms:
+            arm.prepare(tree)
+    cases: list[Case] = []
+    for number, request in enumerate(selection.requests, start=1):
+        if plan.mode == "parent":
+            tree = read_tree(git, request.parent, contents)
+            for arm in arms:
+                arm.prepare(tree)
+        assert tree is not None  # noqa: S101 - one of the two modes made it
+        if progress is not None:
+            progress("requests", number, len(selection.requests))
+        cases.append(Case(request, {arm.name: _answer(arm, request, tree) for arm in arms}))
+    return cases, tree if plan.mode == "snapshot" else None
+
+
+def _answer(arm: Arm, request: Request, tree: TextTree) -> Found:
+    found = arm.search(request)
+    known = [item for item in found.opened if item.path in tree.files]
+    if len(known) == len(found.opened):
+        return found
+    return Found(
+        tuple(known), found.overhead_tokens, found.n_rounds, found.seconds, found.note, found.words
+    )
+
+
+def _sizes(
+    cases: Sequence[Case], arms: Sequence[Arm], tree: TextTree, shared: Shared
+) -> tuple[SizeFigures, ...]:
+    """Return hit@10 of the built-in arms with all, a half and a quarter of the files."""
+    inside = [arm for arm in arms if isinstance(arm, GrepArm | IndexArm)]
+    targets = {path for case in cases for path in case.request.targets}
+    others = [path for path in tree.paths if path not in targets]
+    random.Random(0).shuffle(others)  # noqa: S311 - a repeatable draw, no secret
+    found = [SizeFigures(arm.name, 1.0, len(tree.files), _rate(arm, cases, None)) for arm in inside]
+    for share in _SIZE_SHARES:
+        n_kept = int(len(tree.files) * share) - len(targets)
+        if n_kept <= 0:  # the changed files alone are more than that
+            continue
+        paths = frozenset([*targets, *others[:n_kept]])
+        part = tree.part(sorted(paths))
+        for arm in inside:
+            if isinstance(arm, IndexArm):
+                arm.use(part, shared.indexer.part_of(tree, paths))
+            else:
+                arm.prepare(part)
+            found.append(SizeFigures(arm.name, share, len(part.files), _rate(arm, cases, arm)))
+    return tuple(
+        sorted(found, key=lambda item: ([a.name for a in arms].index(item.arm), -item.share))
+    )
+
+
+def _rate(arm: Arm, cases: Sequence[Case], again: Arm | None) -> float:
+    hits = [
+        hit_at(
+            (again.search(case.request) if again is not None else case.found[arm.name]).paths,
+            case.request.targets,
+            10,
+        )
+        for case in cases
+    ]
+    return sum(hits) / len(hits)
+
+
+def _notes(git: Git, cases: Sequence[Case], history: History, plan: ReplayPlan) -> tuple[str, ...]:
+    notes: list[str] = []
+    if git.run("symbolic-ref", "-q", "HEAD").returncode != 0:
+        notes.append("HEAD is detached: the commits before it were replayed")
+    if history.state().is_shallow:
+        notes.append("the clone is shallow: earlier commits are unknown, so history is weaker here")
+    if len(cases) < plan.wanted.n:
+        notes.append(f"only {len(cases)} of {plan.wanted.n} commits could be requests")
+    failed = {
+        f"arm {name}: {found.note}"
+        for case in cases
+        for name, found in case.found.items()
+        if found.note
+    }
+    return (*notes, *sorted(failed)[:5])
