@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from wherein.chunk.lines import paragraph_cuts
 from wherein.chunk.pieces import join_small, split
-from wherein.chunk.sizes import ink_before
-from wherein.parse.definitions import CONTAINER_KINDS
-from wherein.parse.spans import Source
+from wherein.parse.pairing import CONTAINER_KINDS
 from wherein.types import Chunk, Definition, Parsed
 
 __all__ = ["CHUNK_VERSION", "chunk_file"]
@@ -21,8 +19,8 @@ _SMALL_SHARE = 6
 """Pieces below this part of a chunk's size join their neighbours: 250 of 1,500, where a prototype
 found its best ranking with pieces under 350 bytes joined."""
 
+_LINE_FEED = 0x0A
 _HEADS = CONTAINER_KINDS | {"module", "namespace"}
-_PROSE = frozenset({"section"})
 
 
 def chunk_file(
@@ -42,41 +40,33 @@ def chunk_file(
     if not text:
         return ()
     max_ink = max(chunk_chars, 1)
-    ink = ink_before(text)
     definitions = parsed.definitions if parsed else ()
     cuts = list(zip(parsed.cuts, parsed.cut_depths, strict=True)) if parsed else []
     if not cuts:
         cuts = paragraph_cuts(text)
-    pieces = split(text, ink, cuts, max_ink)
     ranges = join_small(
-        pieces,
-        ink,
+        split(text, cuts, max_ink),
         max_ink=max_ink,
         small_ink=max_ink // _SMALL_SHARE,
         heads={d.start_byte: d.end_byte for d in definitions if d.kind in _HEADS},
         members={d.start_byte for d in definitions},
     )
-    return _label(Source(text), ranges, definitions, is_code=language is not None)
+    return _label(text, ranges, definitions, "text" if language is None else "code")
 
 
 def _label(
-    source: Source,
+    text: bytes,
     ranges: Sequence[tuple[int, int]],
     definitions: Sequence[Definition],
-    *,
-    is_code: bool,
+    default_kind: str,
 ) -> tuple[Chunk, ...]:
     """Return the chunks of ``ranges`` with what they hold or lie in."""
-    starts = [start for start, _ in ranges]
-    held: list[list[Definition]] = [[] for _ in ranges]
-    for definition in definitions:
-        place = source.line_offset(definition.name_line)
-        place = max(place, definition.start_byte)
-        held[bisect_right(starts, place) - 1].append(definition)
+    lines = _lines(text, ranges)
+    held = _held(ranges, lines, definitions)
     chunks: list[Chunk] = []
     around: list[Definition] = []
     position = 0
-    for (start, end), inside in zip(ranges, held, strict=True):
+    for (start, end), (start_line, end_line), inside in zip(ranges, lines, held, strict=True):
         while position < len(definitions) and definitions[position].start_byte < start:
             around.append(definitions[position])
             position += 1
@@ -86,16 +76,43 @@ def _label(
             Chunk(
                 start_byte=start,
                 end_byte=end,
-                start_line=source.line_of(start),
-                end_line=source.last_line_of(start, end),
-                kind=owner.kind if owner else ("code" if is_code else "text"),
+                start_line=start_line,
+                end_line=end_line,
+                kind=owner.kind if owner else default_kind,
                 symbol=owner.name if owner else "",
                 enclosing=owner.enclosing if owner else (),
                 signature=owner.signature if owner else "",
-                names=tuple(dict.fromkeys(definition.name for definition in inside)),
+                names=tuple(dict.fromkeys([definition.name for definition in inside])),
             )
         )
     return tuple(chunks)
+
+
+def _lines(text: bytes, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the first and last line of each range."""
+    lines: list[tuple[int, int]] = []
+    line = 1
+    for start, end in ranges:
+        first = line
+        line += text.count(b"\n", start, end)
+        lines.append((first, line - (text[end - 1] == _LINE_FEED)))
+    return lines
+
+
+def _held(
+    ranges: Sequence[tuple[int, int]],
+    lines: Sequence[tuple[int, int]],
+    definitions: Sequence[Definition],
+) -> list[list[Definition]]:
+    """Return the definitions whose name stands in each range."""
+    starts = [start for start, _ in ranges]
+    held: list[list[Definition]] = [[] for _ in ranges]
+    for definition in definitions:
+        index = bisect_right(starts, definition.start_byte) - 1
+        while lines[index][1] < definition.name_line:
+            index += 1
+        held[index].append(definition)
+    return held
 
 
 def _owner(

@@ -22,29 +22,41 @@ _MAX_DEPTH = 100
 _MAX_CUTS = 200_000
 """Bounds a file that is one list of a million items; the rest is cut by lines."""
 
+_BLANKS = frozenset(b" \t\n")
+
 
 def find_cuts(source: Source, root: Node, heads: Sequence[Span]) -> list[tuple[int, int]]:
     """Return ``(offset, depth)`` in order, offsets at line starts wherever a line starts with it.
 
     A node in the middle of a line is a cut only when it is large, as in minified code. No cut
     stands between a definition and the comments and decorators above it.
+
+    Args:
+        source: The text.
+        root: Root of its syntax tree.
+        heads: For each definition with something above it: where that begins, where itself begins.
     """
     text = source.text
     depths: dict[int, int] = {}
-    pending: list[tuple[Node, int]] = [(root, 0)]
-    while pending and len(depths) < _MAX_CUTS:
-        node, depth = pending.pop()
-        for child in node.children:
-            start, end = child.start_byte, child.end_byte
-            line_start = source.line_start(start)
-            is_at_line_start = not text[line_start:start].strip()
-            is_large = end - start > _LARGE_BYTES
-            if is_at_line_start or is_large:
-                place = line_start if is_at_line_start else start
-                if depths.get(place, 1 << 30) > depth:
-                    depths[place] = depth
-            if is_large and depth < _MAX_DEPTH:
-                pending.append((child, depth + 1))
+    level: list[Node] = [root]
+    for depth in range(_MAX_DEPTH):
+        large: list[Node] = []
+        for node in level:
+            for child in node.children:
+                start, end = child.byte_range
+                is_large = end - start > _LARGE_BYTES
+                if is_large:
+                    large.append(child)
+                elif start and text[start - 1] not in _BLANKS:
+                    continue
+                line_start = source.indented_from(start)
+                if line_start is not None:
+                    depths.setdefault(line_start, depth)
+                elif is_large:
+                    depths.setdefault(start, depth)
+        if not large or len(depths) > _MAX_CUTS:
+            break
+        level = large
     for head in heads:
         _join_leading(source, head, depths)
     depths.pop(0, None)
@@ -54,8 +66,6 @@ def find_cuts(source: Source, root: Node, heads: Sequence[Span]) -> list[tuple[i
 def _join_leading(source: Source, head: Span, depths: dict[int, int]) -> None:
     """Move the cut before the definition up to the first line of its comments."""
     start, place = source.line_start(head[0]), source.line_start(head[1])
-    if start == place:
-        return
     found: int | None = None
     while place > start:
         depth = depths.pop(place, None)

@@ -23,7 +23,7 @@ def find_imports(source: Source, language: str, statements: Sequence[Span]) -> t
         return ()
     found: dict[Import, None] = {}
     for start, end in sorted(statements):
-        text = source.slice((start, min(end, start + _MAX_STATEMENT_BYTES)))
+        text = source.slice(start, min(end, start + _MAX_STATEMENT_BYTES))
         line = source.line_of(start)
         for module, names in read(text):
             if module:

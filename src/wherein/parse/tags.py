@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING
 
 from wherein.parse import grammars
 from wherein.parse.cuts import find_cuts
-from wherein.parse.definitions import DEFINITION_KINDS, find_definitions
+from wherein.parse.definitions import find_definitions
 from wherein.parse.imports import find_imports
 from wherein.parse.keys import KEYS
 from wherein.parse.outline import OUTLINES
+from wherein.parse.pairing import DEFINITION_KINDS
 from wherein.parse.references import REFERENCE_KINDS, find_references
 from wherein.parse.script import blank_markup
 from wherein.parse.spans import Source, Span
-from wherein.types import Parsed
+from wherein.types import Import, Parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -91,12 +92,17 @@ def _tags(source: Source, language: str, root: Node) -> Parsed:
     leading = sorted({*comments, *spans.pop("leading", [])})
     imports = spans.pop("import", [])
     definitions, heads = find_definitions(source, language, spans, leading)
-    references, called_imports = find_references(source, language, spans)
+    imported = find_imports(source, language, imports)
+    known = {definition.name for definition in definitions}
+    known.update(name for item in imported for name in item.names)
+    references, calls = find_references(source, language, spans, known)
+    if calls:
+        imported = tuple(sorted({*imported, *find_imports(source, language, calls)}, key=_by_line))
     cuts = find_cuts(source, root, heads)
     return Parsed(
         definitions=definitions,
         references=references,
-        imports=find_imports(source, language, imports + called_imports),
+        imports=imported,
         comments=tuple(comments),
         cuts=tuple(offset for offset, _ in cuts),
         cut_depths=tuple(depth for _, depth in cuts),
@@ -104,17 +110,27 @@ def _tags(source: Source, language: str, root: Node) -> Parsed:
     )
 
 
+def _by_line(item: Import) -> tuple[int, str, tuple[str, ...]]:
+    return item.line, item.module, item.names
+
+
 def _captures(language: str, root: Node) -> tuple[dict[str, list[Span]], bool]:
-    """Return the sorted spans of every capture, and whether the match limit cut some off."""
+    """Return the spans of every capture, in no order, and whether the match limit cut some off."""
     from tree_sitter import QueryCursor
 
-    cursor = QueryCursor(grammars.query(language), match_limit=_MATCH_LIMIT)
-    captured = cursor.captures(root)
-    spans = {
-        name: sorted([(node.start_byte, node.end_byte) for node in nodes])
-        for name, nodes in captured.items()
+    anywhere, top = grammars.query(language)
+    cursor = QueryCursor(anywhere, match_limit=_MATCH_LIMIT)
+    spans: dict[str, list[Span]] = {
+        name: [node.byte_range for node in nodes] for name, nodes in cursor.captures(root).items()
     }
-    return spans, cursor.did_exceed_match_limit
+    is_cut_off = cursor.did_exceed_match_limit
+    if top is not None:
+        cursor = QueryCursor(top, match_limit=_MATCH_LIMIT)
+        cursor.set_max_start_depth(0)
+        for name, nodes in cursor.captures(root).items():
+            spans.setdefault(name, []).extend([node.byte_range for node in nodes])
+        is_cut_off = is_cut_off or cursor.did_exceed_match_limit
+    return spans, is_cut_off
 
 
 def _tree(text: bytes, language: str) -> Tree | None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["IMPORT_CALLS", "NOT_DEFINED", "PASSED_OVER", "PLAIN_TYPES"]
+__all__ = [
+    "IMPORT_CALLS",
+    "NOT_DEFINED",
+    "NO_OWNERS",
+    "OPEN_SCOPES",
+    "PASSED_OVER",
+    "PLAIN_TYPES",
+    "TRIMMED",
+]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -56,3 +64,12 @@ PLAIN_TYPES = _words(
     " uintptr unknown usize void None i8 i16 i32 i64 f32 f64 isize String Int Bool"
 )
 """Types that every file uses; a reference to one says nothing."""
+
+NO_OWNERS = _words("module exports prototype this window globalThis")
+"""JavaScript's places that own whatever a file hands out."""
+
+TRIMMED: Mapping[str, str] = {"bash": "=", "perl": "$@%&", "ruby": ":"}
+"""Signs that are written with a name and are no part of it."""
+
+OPEN_SCOPES = _words("c cpp csharp go hcl java objc r ruby sql swift kotlin haskell ocaml")
+"""Languages in which a name of another file needs no import by name."""

@@ -1,14 +1,3 @@
-(translation_unit (declaration declarator: [
-  (function_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: [
-    (function_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))])]) @d.declaration)
-(translation_unit (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
 (preproc_ifdef (declaration declarator: [
   (function_declarator declarator: (identifier) @name)
   (pointer_declarator declarator: [
@@ -48,6 +37,19 @@
     (function_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))])]) @d.declaration)
 (declaration_list (declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
+    (array_declarator declarator: (identifier) @name)])
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
+
+; top
+(translation_unit (declaration declarator: [
+  (function_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: [
+    (function_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))])]) @d.declaration)
+(translation_unit (declaration declarator: [
   (identifier) @name
   (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
     (array_declarator declarator: (identifier) @name)])

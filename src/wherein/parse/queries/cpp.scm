@@ -1,15 +1,3 @@
-(translation_unit (declaration declarator: [
-  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-  (pointer_declarator declarator: [
-    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(translation_unit (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
 (preproc_ifdef (declaration declarator: [
   (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
   (pointer_declarator declarator: [
@@ -89,6 +77,20 @@
   (field_expression field: (template_method name: (field_identifier) @r.call))])
 (new_expression type: [(type_identifier) @r.call (template_type name: (type_identifier) @r.call)
   (qualified_identifier name: (type_identifier) @r.call)])
-(translation_unit [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
 (declaration_list [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
 (template_parameter_list) @leading
+
+; top
+(translation_unit (declaration declarator: [
+  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
+  (pointer_declarator declarator: [
+    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
+    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
+  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
+(translation_unit (declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
+    (array_declarator declarator: (identifier) @name)])
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
+(translation_unit [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)

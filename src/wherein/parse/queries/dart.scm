@@ -14,8 +14,6 @@
 (operator_signature [(binary_operator) (tilde_operator)] @name) @d.method
 (declaration (static_final_declaration_list (static_final_declaration . (identifier) @name))) @d.field
 (declaration (initialized_identifier_list (initialized_identifier . (identifier) @name))) @d.field
-(program (static_final_declaration_list (static_final_declaration . (identifier) @name) @d.variable))
-(program (initialized_identifier_list (initialized_identifier . (identifier) @name) @d.variable))
 (function_body) @tail
 (superclass (type_identifier) @r.inherit)
 (mixins (type_identifier) @r.inherit)
@@ -31,3 +29,7 @@
 [(import_or_export) (part_directive)] @import
 (annotation) @leading
 [(comment) (documentation_comment)] @comment
+
+; top
+(program (static_final_declaration_list (static_final_declaration . (identifier) @name) @d.variable))
+(program (initialized_identifier_list (initialized_identifier . (identifier) @name) @d.variable))

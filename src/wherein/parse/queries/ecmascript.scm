@@ -6,9 +6,6 @@
 (variable_declarator name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)]) @d.function
 (variable_declarator name: (identifier) @name value: (class)) @d.class
-(program [(lexical_declaration (variable_declarator name: (identifier) @name) @d.variable)
-          (variable_declaration (variable_declarator name: (identifier) @name) @d.variable)
-          (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name) @d.variable))])
 (pair key: [(property_identifier) (string)] @name value: [(arrow_function) (function_expression)]) @d.method
 (assignment_expression left: [(identifier) @name (member_expression) @qualified]
   right: [(arrow_function) (function_expression) (class)]) @d.function
@@ -21,3 +18,8 @@
 (comment) @comment
 (decorator) @leading
 (decorator [(identifier) @r.call (call_expression function: (identifier) @r.call)])
+
+; top
+(program [(lexical_declaration (variable_declarator name: (identifier) @name) @d.variable)
+          (variable_declaration (variable_declarator name: (identifier) @name) @d.variable)
+          (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name) @d.variable))])

@@ -11,9 +11,6 @@
 (type_spec name: (type_identifier) @name type: (interface_type)) @d.interface
 (type_alias name: (type_identifier) @name) @d.type
 (interface_type (method_elem name: (field_identifier) @name) @d.declaration)
-(source_file (const_declaration (const_spec name: (identifier) @name) @d.constant))
-(source_file (var_declaration (var_spec name: (identifier) @name) @d.variable))
-(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @d.variable)))
 (call_expression function: [(identifier) @r.call (selector_expression field: (field_identifier) @r.call)
   (type_instantiation_expression type: (type_identifier) @r.call)])
 (struct_type (field_declaration_list (field_declaration !name type: [(type_identifier) @r.inherit
@@ -23,3 +20,8 @@
 (argument_list (identifier) @r.read)
 (import_declaration) @import
 (comment) @comment
+
+; top
+(source_file (const_declaration (const_spec name: (identifier) @name) @d.constant))
+(source_file (var_declaration (var_spec name: (identifier) @name) @d.variable))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @d.variable)))

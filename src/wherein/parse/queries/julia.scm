@@ -27,5 +27,7 @@
 [(using_statement) (import_statement)] @import
 ((call_expression . (identifier) @_i) @import (#eq? @_i "include"))
 (block (string_literal) @doc . [(function_definition) (struct_definition) (assignment) (macro_definition) (abstract_definition) (const_statement)])
-(source_file (string_literal) @doc . [(function_definition) (struct_definition) (assignment) (macro_definition) (module_definition) (abstract_definition) (const_statement)])
 [(line_comment) (block_comment)] @comment
+
+; top
+(source_file (string_literal) @doc . [(function_definition) (struct_definition) (assignment) (macro_definition) (module_definition) (abstract_definition) (const_statement)])

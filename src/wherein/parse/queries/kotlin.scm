@@ -8,7 +8,6 @@
 (function_declaration . (user_type (identifier) @owner .) name: (identifier) @name) @d.function
 (function_declaration . (type_parameters) . (user_type (identifier) @owner) name: (identifier) @name) @d.function
 (function_declaration . (modifiers) . (user_type (identifier) @owner) name: (identifier) @name) @d.function
-(source_file (property_declaration (variable_declaration (identifier) @name)) @d.variable)
 (class_body (property_declaration (variable_declaration (identifier) @name)) @d.field)
 (property_declaration (modifiers (property_modifier "const")) (variable_declaration (identifier) @name)) @d.constant
 (enum_entry (identifier) @name) @d.constant
@@ -22,3 +21,6 @@
 (annotation [(user_type (identifier) @r.call) (constructor_invocation (user_type (identifier) @r.call))])
 (import) @import
 [(line_comment) (block_comment)] @comment
+
+; top
+(source_file (property_declaration (variable_declaration (identifier) @name)) @d.variable)

@@ -1,9 +1,7 @@
 (module_definition (module_binding . (module_name) @name)) @d.module
 (module_type_definition (module_type_name) @name) @d.interface
 (structure (value_definition (let_binding pattern: (value_name) @name (parameter)) @d.function))
-(compilation_unit (value_definition (let_binding pattern: (value_name) @name (parameter)) @d.function))
 (structure (value_definition (let_binding pattern: (value_name) @name) @d.variable))
-(compilation_unit (value_definition (let_binding pattern: (value_name) @name) @d.variable))
 (value_definition (let_binding pattern: (value_name) @name body: [(fun_expression) (function_expression)]) @d.function)
 (value_specification (value_name) @name) @d.declaration
 (external (value_name) @name) @d.declaration
@@ -19,3 +17,7 @@
 (constructor_path (constructor_name) @r.read)
 [(open_module) (include_module)] @import
 (comment) @comment
+
+; top
+(compilation_unit (value_definition (let_binding pattern: (value_name) @name (parameter)) @d.function))
+(compilation_unit (value_definition (let_binding pattern: (value_name) @name) @d.variable))

@@ -10,8 +10,6 @@
 (const_declaration (const_element . (name) @name)) @d.constant
 (property_declaration (property_element name: (variable_name (name) @name))) @d.field
 (property_promotion_parameter name: (variable_name (name) @name)) @d.field
-(program (expression_statement (assignment_expression left: (variable_name (name) @name)
-  right: [(anonymous_function) (arrow_function)]) @d.function))
 ((function_call_expression function: (name) @_f arguments: (arguments . (argument (string (string_content) @name)))) @d.constant
   (#eq? @_f "define"))
 (base_clause [(name) @r.inherit (qualified_name (name) @r.inherit)])
@@ -28,3 +26,7 @@
 (attribute (name) @r.call)
 [(namespace_use_declaration) (include_expression) (include_once_expression) (require_expression) (require_once_expression)] @import
 (comment) @comment
+
+; top
+(program (expression_statement (assignment_expression left: (variable_name (name) @name)
+  right: [(anonymous_function) (arrow_function)]) @d.function))

@@ -5,10 +5,6 @@
   (attribute attribute: (identifier) @r.inherit)
   (subscript value: (identifier) @r.inherit)
   (subscript value: (attribute attribute: (identifier) @r.inherit))]))
-(module (expression_statement (assignment left: (identifier) @name) @d.variable))
-(module (expression_statement (assignment left: (pattern_list (identifier) @name)) @d.variable))
-(module [(if_statement consequence: (block (expression_statement (assignment left: (identifier) @name) @d.variable)))
-         (try_statement body: (block (expression_statement (assignment left: (identifier) @name) @d.variable)))])
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @d.field)))
 (type_alias_statement left: (type (identifier) @name)) @d.type
 (call function: [(identifier) @r.call (attribute attribute: (identifier) @r.call)])
@@ -24,7 +20,11 @@
 (keyword_argument value: (identifier) @r.read)
 [(import_statement) (import_from_statement) (future_import_statement)] @import
 (comment) @comment
-(module . (expression_statement (string) @doc))
-(module . (comment)* . (expression_statement (string) @doc))
 (function_definition body: (block . (expression_statement (string) @doc)))
 (class_definition body: (block . (expression_statement (string) @doc)))
+
+; top
+(module (expression_statement (assignment left: (identifier) @name) @d.variable))
+(module (expression_statement (assignment left: (pattern_list (identifier) @name)) @d.variable))
+(module . (expression_statement (string) @doc))
+(module . (comment)* . (expression_statement (string) @doc))

@@ -1,6 +1,5 @@
 (binary_operator lhs: [(identifier) @name (string) @name] operator: ["<-" "=" "<<-"] rhs: (function_definition)) @d.function
 (binary_operator lhs: (extract_operator) @qualified operator: ["<-" "="] rhs: (function_definition)) @d.function
-(program (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @d.variable)
 ((binary_operator lhs: (identifier) @name operator: ["<-" "="] rhs: (call function: [(identifier) @_f (namespace_operator rhs: (identifier) @_f)])) @d.class
   (#any-of? @_f "R6Class" "setRefClass" "setClass" "new_class"))
 (argument name: (identifier) @name value: (function_definition)) @d.function
@@ -12,3 +11,6 @@
 (call function: [(identifier) @r.call (namespace_operator rhs: (identifier) @r.call) (extract_operator rhs: (identifier) @r.call)])
 (argument value: (identifier) @r.read)
 (comment) @comment
+
+; top
+(program (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @d.variable)

@@ -13,7 +13,6 @@
 (extension_definition parameters: (parameters (parameter type: [(type_identifier) @name (generic_type type: (type_identifier) @name)]))) @scope
 (template_body [(val_definition pattern: (identifier) @name) @d.field (var_definition pattern: (identifier) @name) @d.field
   (val_declaration name: (identifier) @name) @d.declaration])
-(compilation_unit [(val_definition pattern: (identifier) @name) @d.variable (var_definition pattern: (identifier) @name) @d.variable])
 (extends_clause [(type_identifier) @r.inherit (generic_type type: (type_identifier) @r.inherit)])
 (call_expression function: [(identifier) @r.call (field_expression field: (identifier) @r.call)
   (generic_function function: [(identifier) @r.call (field_expression field: (identifier) @r.call)])])
@@ -24,3 +23,6 @@
 (arguments (identifier) @r.read)
 (import_declaration) @import
 [(comment) (block_comment)] @comment
+
+; top
+(compilation_unit [(val_definition pattern: (identifier) @name) @d.variable (var_definition pattern: (identifier) @name) @d.variable])

@@ -11,7 +11,6 @@
 (subscript_declaration "subscript" @name) @d.method
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @d.field)
 (enum_class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @d.field)
-(source_file (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @d.variable)
 (enum_entry name: (simple_identifier) @name) @d.constant
 (typealias_declaration name: (type_identifier) @name) @d.type
 (associatedtype_declaration name: (type_identifier) @name) @d.type
@@ -22,3 +21,6 @@
 (attribute (user_type (type_identifier) @r.call))
 (import_declaration) @import
 [(comment) (multiline_comment)] @comment
+
+; top
+(source_file (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @d.variable)

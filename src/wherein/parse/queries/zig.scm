@@ -5,8 +5,6 @@
 (variable_declaration . (identifier) @name (union_declaration)) @d.union
 (variable_declaration . (identifier) @name (error_set_declaration)) @d.enum
 (variable_declaration . (identifier) @name (opaque_declaration)) @d.type
-(source_file (variable_declaration "var" . (identifier) @name) @d.variable)
-(source_file (variable_declaration "const" . (identifier) @name) @d.constant)
 (struct_declaration (variable_declaration "const" . (identifier) @name) @d.constant)
 (test_declaration [(string (string_content) @name) (identifier) @name]) @d.function
 (call_expression function: [(identifier) @r.call (field_expression member: (identifier) @r.call)])
@@ -15,3 +13,7 @@
 (call_expression (identifier) @r.read)
 ((builtin_function (builtin_identifier) @_b) @import (#any-of? @_b "@import" "@cImport" "@embedFile"))
 (comment) @comment
+
+; top
+(source_file (variable_declaration "var" . (identifier) @name) @d.variable)
+(source_file (variable_declaration "const" . (identifier) @name) @d.constant)
