@@ -139,10 +139,11 @@ def _tree(text: bytes, language: str) -> Tree | None:
     if len(text) < _GUARDED_BYTES:
         return parser.parse(text)
     steps_left = int(len(text) * _STEPS_PER_BYTE)
-    view = memoryview(text)
 
-    def read(offset: int, _point: object) -> memoryview:
-        return view[offset : offset + _GUARDED_BYTES]
+    # Bytes, not a memory view: predicates read the text again, and a view that is gone by then
+    # ends the process.
+    def read(offset: int, _point: object) -> bytes:
+        return text[offset : offset + _GUARDED_BYTES]
 
     def is_over(_offset: int, _has_error: bool) -> bool:
         nonlocal steps_left
