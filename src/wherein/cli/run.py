@@ -103,7 +103,7 @@ def _call(
 
 def _is_own(tool: Tool) -> bool:
     """Return True for commands that exist on the command line only."""
-    return tool.function.startswith(("wherein.cli.", "wherein.mcp."))
+    return tool.function.startswith("wherein.cli.")
 
 
 def _print_json(tool: Tool, result: object) -> int:

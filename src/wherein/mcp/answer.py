@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from wherein.budget import count_tokens
+from wherein.budget import Fitted, count_tokens
 from wherein.errors import UsageError, WhereinError, near_name_hint
 from wherein.mcp.state import ServerState
 from wherein.render.escape import show_path
 from wherein.render.json_lines import dump, to_json
-from wherein.render.rendered import Rendered, Style, fit, render, rows_name
+from wherein.render.rendered import Rendered, Style, fit, render, trimmed
 from wherein.tools.context import CancelledError, Progress
 from wherein.tools.registry import Face, Tool, get_tool, load, read_arguments, tools
 from wherein.tools.session import Session
@@ -49,9 +49,13 @@ def answer(
     try:
         arguments = read_arguments(tool, raw, Face.MCP)
         budget = cast("int", arguments.pop("max_tokens", None) or state.settings.max_tokens)
-        context = state.context(session, on_progress, is_cancelled)
+        draft = session.draft() if session else None
+        context = state.context(draft, on_progress, is_cancelled)
         result = load(tool.function)(context, **arguments)
-        return _success(tool, result, budget, state)
+        found, n_shown = _success(tool, result, budget, state)
+        if session and draft:
+            session.keep(draft, n_shown)
+        return found
     except CancelledError:
         raise
     except (WhereinError, OSError) as error:
@@ -66,7 +70,10 @@ def _failure(error: WhereinError | OSError) -> dict[str, object]:
     return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
 
 
-def _success(tool: Tool, result: object, budget: int, state: ServerState) -> dict[str, object]:
+def _success(
+    tool: Tool, result: object, budget: int, state: ServerState
+) -> tuple[dict[str, object], int | None]:
+    """Return the answer, and how many of the things the session remembers are in it."""
     rendered = render(tool.name, result, _STYLE)
     fitted = fit(rendered, budget)
     structured = _structured(tool, result, rendered, fitted.n_parts, budget)
@@ -79,25 +86,26 @@ def _success(tool: Tool, result: object, budget: int, state: ServerState) -> dic
     meta = _meta(result, state)
     if meta:
         found["_meta"] = meta
-    return found
+    return found, _n_shown(tool, fitted)
+
+
+def _n_shown(tool: Tool, fitted: Fitted) -> int | None:
+    """Return None for all. A cut answer counts only where a part is a thing of its own."""
+    if not fitted.is_cut:
+        return None
+    return max(fitted.n_parts - 1, 0) if tool.rows == "hits" else 0
 
 
 def _structured(
     tool: Tool, result: object, rendered: Rendered, n_parts: int, budget: int
 ) -> dict[str, object]:
-    """Return the structured copy: the same rows as the text shows, within the same budget."""
-    whole = cast("dict[str, object]", _slim(to_json(result)))
-    name = rows_name(result, tool.rows)
-    rows = cast("list[object]", whole.get(name, [])) if name else []
-    is_by_row = len(rendered.parts) == len(rows)
-    kept = min(n_parts, len(rows)) if is_by_row else len(rows)
-    while kept > 0 and count_tokens(dump(_with_rows(name, whole, rows[:kept]))) > budget:
+    """Return the structured copy: what the text shows, within the same budget."""
+    kept = n_parts
+    while True:
+        found = cast("dict[str, object]", _slim(to_json(trimmed(tool, result, rendered, kept))))
+        if kept <= 0 or count_tokens(dump(found)) <= budget:
+            return found
         kept -= max(1, kept // 8)
-    return _with_rows(name, whole, rows[: max(kept, 0)])
-
-
-def _with_rows(name: str, whole: dict[str, object], rows: list[object]) -> dict[str, object]:
-    return {**whole, name: rows} if name else whole
 
 
 def _slim(value: object) -> object:
@@ -125,9 +133,9 @@ def _meta(result: object, state: ServerState) -> dict[str, object]:
     if uncovered:
         meta["not_covered"] = [show_path(name) for name in uncovered[:_MAX_SKIPPED_SHOWN]]
         meta["n_not_covered"] = len(uncovered)
-    skipped = getattr(result, "skipped", ())
-    if isinstance(skipped, tuple) and skipped:
-        meta["n_skipped"] = len(cast("tuple[object, ...]", skipped))
+    skipped = cast("tuple[object, ...]", getattr(result, "skipped", ()))
+    if skipped:
+        meta["n_skipped"] = len(skipped)
         meta["skipped"] = to_json(skipped[:_MAX_SKIPPED_SHOWN])
     if state.indexing.is_running:
         progress = state.indexing.progress

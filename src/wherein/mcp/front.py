@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
@@ -24,6 +25,13 @@ __all__ = ["FAST_VERSIONS", "Wire", "claim_wire", "initialize_result", "lead"]
 
 FAST_VERSIONS = frozenset({"2025-06-18", "2025-11-25"})
 """Revisions whose list of tools has all our fields; others are the library's to answer."""
+
+
+_GRACE_S = 2.0
+"""Seconds in which answers may still be given after the client closed its end (it may have piped
+its requests in); a client that left is gone by then anyway."""
+
+_POLL_S = 0.01
 
 
 @dataclass(slots=True)
@@ -39,30 +47,44 @@ class Wire:
     """Lines the library is to read before the pipe."""
     answered_id: object = None
     """Id of the handshake that was answered here: the library's answer is dropped."""
+    _pending: set[str] = field(default_factory=set[str])
+    """Ids of the requests that are not answered yet."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def readline(self) -> str:
         """Return the next line of the conversation, the ones to replay first."""
         line = self.replay.pop(0) if self.replay else self.source.readline()
+        if not line:
+            self._wait_for_answers()
+        message = _read(line)
+        if message is not None and "method" in message and "id" in message:
+            self._pending.add(_id_of(message))
         return line.decode("utf-8", "replace")
+
+    def _wait_for_answers(self) -> None:
+        """Let what was asked be answered after the client closed its end, within reason."""
+        deadline = time.monotonic() + _GRACE_S
+        while self._pending and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
 
     def write(self, text: str) -> int:
         """Write one message, unless it answers what was answered already."""
-        if self.answered_id is not None and self._is_repeat(text):
-            self.answered_id = None
-            return len(text)
+        data = text.encode("utf-8", "backslashreplace")
+        message = _read(data)
+        is_answer = message is not None and "method" not in message
+        if message is not None and is_answer:
+            self._pending.discard(_id_of(message))
+            if self.answered_id is not None and message.get("id") == self.answered_id:
+                self.answered_id = None
+                return len(text)
         with self._lock:
-            self.sink.write(text.encode("utf-8", "backslashreplace"))
+            self.sink.write(data)
         return len(text)
 
     def flush(self) -> None:
         """Send what was written."""
         with self._lock:
             self.sink.flush()
-
-    def _is_repeat(self, text: str) -> bool:
-        message = _read(text.encode("utf-8", "backslashreplace"))
-        return message is not None and message.get("id") == self.answered_id
 
 
 def claim_wire() -> Wire:
@@ -128,6 +150,11 @@ def _read(line: bytes) -> Mapping[str, object] | None:
         return None
     found = cast("dict[str, object]", message)
     return found if found.get("jsonrpc") == "2.0" else None
+
+
+def _id_of(message: Mapping[str, object]) -> str:
+    """Return the id in the form in which 7 and "7" are one, as the library treats them."""
+    return str(message.get("id"))
 
 
 def _parameters(message: Mapping[str, object]) -> Mapping[str, object]:

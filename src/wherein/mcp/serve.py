@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wherein.mcp.state import ServerState
-
-if TYPE_CHECKING:
-    from wherein.cli.run import Invocation
+from wherein.tools.context import ToolContext
 
 __all__ = ["serve"]
 
 
 def serve(
-    invocation: Invocation,
+    context: ToolContext,
     *,
     http: bool = False,
     host: str = "127.0.0.1",
@@ -27,7 +24,6 @@ def serve(
     and reads only below the folder it was started in (and the user's setting 'roots'). With --http
     it listens at this machine's own address alone and asks for a token.
     """
-    context = invocation.context
     state = ServerState(context.settings, context.root, context.roots)
     if http:
         from wherein.mcp.http import serve_http

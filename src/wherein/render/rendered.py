@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
 from wherein.budget import Fitted, fit_to_budget
 from wherein.render.json_lines import dump, to_json
+from wherein.tools.registry import Tool
 
-__all__ = ["PLAIN", "Rendered", "Style", "fit", "messages_of", "render", "rows_name", "rows_of"]
+__all__ = [
+    "PLAIN",
+    "Rendered",
+    "Style",
+    "fit",
+    "messages_of",
+    "render",
+    "rows_name",
+    "rows_of",
+    "trimmed",
+]
 
 _COLORS: Mapping[str, str] = {
     "path": "35",
@@ -91,6 +102,23 @@ def rows_name(result: object, rows: str) -> str:
     """Return the field that holds the rows: the first of ``a|b`` that is not empty."""
     names = rows.split("|")
     return next((name for name in names if name and getattr(result, name)), names[0])
+
+
+def trimmed(tool: Tool, result: object, rendered: Rendered, n_parts: int) -> object:
+    """Return the result with what its first ``n_parts`` parts show.
+
+    ``render/<name>.py`` may have a function ``trim``; without one, a row is a part.
+    """
+    if n_parts >= len(rendered.parts):
+        return result
+    module = f"wherein.render.{tool.name}"
+    own = getattr(import_module(module), "trim", None) if find_spec(module) else None
+    if own is not None:
+        return cast("object", own(result, n_parts))
+    name = rows_name(result, tool.rows)
+    if not name or not is_dataclass(result) or isinstance(result, type):
+        return result
+    return replace(result, **{name: getattr(result, name)[: max(n_parts, 0)]})
 
 
 def messages_of(name: str, result: object) -> list[str]:

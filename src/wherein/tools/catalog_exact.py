@@ -193,6 +193,7 @@ GLOB = Tool(
     summary="Find files by name pattern, newest first: **/*.py, src/**/test_*.{ts,tsx}.",
     function="wherein.tools.glob:glob",
     result="wherein.tools.glob:GlobResult",
+    rows="files",
     parameters=(
         Parameter(
             "pattern",
@@ -241,7 +242,8 @@ READ = Tool(
         "cheaper than whole files."
     ),
     function="wherein.tools.read:read",
-    result="wherein.tools.read:ReadResult",
+    result="wherein.tools.read_types:ReadResult",
+    rows="parts",
     may_name_roots=False,
     parameters=(
         Parameter(
@@ -285,6 +287,15 @@ READ = Tool(
             "show the text again though this session was shown it unchanged",
             default=False,
             aliases=("reread",),
+        ),
+        Parameter(
+            "numbers",
+            ParameterType.FLAG,
+            "number the lines; false shows the bare text",
+            default=True,
+            aliases=("line_numbers",),
+            flags=("--numbers",),
+            off_flags=("--no-numbers",),
         ),
         MAX_TOKENS,
     ),

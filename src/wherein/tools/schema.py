@@ -86,11 +86,12 @@ def schema_of(hint: object, *, is_slim: bool = False) -> dict[str, object]:
     """
     if hint in _SCALARS:
         return dict(_SCALARS[hint])
-    if isinstance(hint, type) and issubclass(hint, Enum):
+    if not isinstance(hint, type) or get_origin(hint) is not None:
+        return _generic(cast("object", hint), is_slim=is_slim)
+    if issubclass(hint, Enum):
         return {"type": "string", "enum": [cast("object", item.value) for item in hint]}
-    if isinstance(hint, type) and is_dataclass(hint):
-        return _object(hint, is_slim=is_slim)
-    return _generic(hint, is_slim=is_slim)
+    kind = cast("type[object]", hint)
+    return _object(kind, is_slim=is_slim) if is_dataclass(kind) else {}
 
 
 def _object(hint: type, *, is_slim: bool) -> dict[str, object]:

@@ -325,7 +325,7 @@ def _relative(path: str, base: str) -> str:
 def _as_repeat(context: ToolContext, repository: Repository, hit: FoundHit) -> FoundHit:
     """Leave out lines that this session was shown before, under the same place and unchanged."""
     session = context.session
-    if session is None or not hit.lines:
+    if session is None:
         return hit
     from hashlib import blake2b
 
@@ -334,11 +334,12 @@ def _as_repeat(context: ToolContext, repository: Repository, hit: FoundHit) -> F
     text = "\n".join(f"{line.number}: {line.text}" for line in hit.lines)
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     key = f"{repository.root}/{hit.path}:{hit.start_line}"
-    if session.is_shown("hit", key, digest):
-        session.count_repeat(count_tokens(text))
-        return replace(hit, lines=(), is_repeat=True)
+    is_repeat = bool(hit.lines) and session.is_shown("hit", key, digest)
     session.remember("hit", key, digest)
-    return hit
+    if not is_repeat:
+        return hit
+    session.count_repeat(count_tokens(text))
+    return replace(hit, lines=(), is_repeat=True)
 
 
 def _lines_of(root: Path, hit: Hit, detail: str) -> tuple[ShownLine, ...]:

@@ -13,19 +13,27 @@ _MAX_ENTRIES = 20_000
 
 @dataclass(slots=True)
 class Session:
-    """Memory of one conversation, safe to share between the threads that answer it."""
+    """Memory of one conversation, safe to share between the threads that answer it.
+
+    One call works on a `draft`, because what it made may be cut before it is shown; `keep` then
+    takes over what was.
+    """
 
     repeats: int = 0
     """How often something was named instead of shown again."""
     saved_tokens: int = 0
     """Model tokens those repeats would have cost."""
     _shown: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    _parent: Session | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def is_shown(self, kind: str, key: str, digest: str) -> bool:
         """Return True when content with this digest was shown under ``key`` before."""
         with self._lock:
-            return self._shown.get((kind, key)) == digest
+            held = self._shown.get((kind, key))
+        if held is None and self._parent is not None:
+            return self._parent.is_shown(kind, key, digest)
+        return held == digest
 
     def remember(self, kind: str, key: str, digest: str) -> None:
         """Note that content with this digest is shown under ``key`` now."""
@@ -45,3 +53,15 @@ class Session:
         """Forget what was shown: the conversation lost it (compaction); the counts stay."""
         with self._lock:
             self._shown.clear()
+
+    def draft(self) -> Session:
+        """Return a memory for one call, which knows all this one does."""
+        return Session(_parent=self)
+
+    def keep(self, draft: Session, n_shown: int | None = None) -> None:
+        """Take over what a draft remembered: all of it, or the first ``n_shown``."""
+        for (kind, key), digest in list(draft._shown.items())[:n_shown]:
+            self.remember(kind, key, digest)
+        with self._lock:
+            self.repeats += draft.repeats
+            self.saved_tokens += draft.saved_tokens
