@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,8 @@ class HistoryState:
 class History:
     """The commits of one repository family, and views of them that end where asked.
 
+    May be used from several threads.
+
     Args:
         git: The repository, from `source.open_source`.
         family: The family's folder; None, or a folder that cannot be written, keeps what is read
@@ -49,6 +52,7 @@ class History:
     def __init__(self, git: Git, family: Path | None = None) -> None:
         self.git = git
         self._store = HistoryStore(family / HISTORY_FILE if family is not None else None)
+        self._lock = threading.Lock()
         self._blocks: list[Block] = []
         self._read: set[str] = set()
         self._views: dict[tuple[str, int], tuple[tuple[str, ...], HistoryView]] = {}
@@ -59,15 +63,20 @@ class History:
         Raises:
             ExternalError: Git cannot show them.
         """
-        if tip in self._read:
-            return
-        try:
-            self._store.update(self.git, tip, progress)
-        except (OSError, sqlite3.OperationalError, CorruptIndexError):
-            self._store = _in_memory(self._store)
-            self._store.update(self.git, tip, progress)
-        self._blocks = self._store.blocks()
-        self._read.add(tip)
+        with self._lock:
+            if tip in self._read:
+                return
+            try:
+                self._store.update(self.git, tip, progress)
+            except (OSError, sqlite3.OperationalError, CorruptIndexError):
+                self._store = _in_memory(self._store)
+                self._store.update(self.git, tip, progress)
+            self._blocks = self._store.blocks()
+            self._read.add(tip)
+
+    def knows(self, until: str) -> bool:
+        """Return whether any commit up to ``until`` says what it changed."""
+        return self.view((), until) is not None
 
     def view(
         self, paths: Sequence[str], until: str | None = None, progress: Progress | None = None

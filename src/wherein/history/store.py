@@ -63,7 +63,7 @@ class HistoryStore:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._memory = sqlite3.connect(":memory:", isolation_level=None) if path is None else None
+        self._memory = _memory() if path is None else None
         self._decoded: dict[int, Block] = {}
 
     def update(self, git: Git, tip: str, progress: Progress | None = None) -> int:
@@ -186,6 +186,11 @@ class HistoryStore:
         if self.path is not None:
             for suffix in ("", "-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+
+def _memory() -> sqlite3.Connection:
+    # `open.History` lets one thread at a time in.
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
 def read_commits(git: Git, shas: Sequence[str], boundary: frozenset[str]) -> list[Commit]:

@@ -9,87 +9,11 @@ from typing import TYPE_CHECKING
 
 from wherein.errors import PathError, UsageError
 from wherein.tools.context import Progress, ToolContext
-from wherein.tools.registry import Face, Parameter, ParameterType, Tool
 
 if TYPE_CHECKING:
     from wherein.measure.report import ReplayReport
 
-__all__ = ["TOOL", "read_date", "replay"]
-
-_CLI_ONLY = (Face.CLI,)
-
-REPOSITORY = Parameter(
-    "repository",
-    ParameterType.TEXT,
-    "a working tree or bare repository; default: where you stand",
-    default="",
-    is_positional=True,
-    metavar="REPO",
-)
-COMMITS = Parameter(
-    "commits",
-    ParameterType.INTEGER,
-    "how many commits become requests",
-    default=300,
-    minimum=1,
-    maximum=5000,
-    flags=("--commits", "-n"),
-    metavar="N",
-)
-
-TOOL = Tool(
-    name="replay",
-    title="Replay the repository's commits",
-    summary="Measure on this repository which searcher finds the files its own commits changed.",
-    function="wherein.measure.replay:replay",
-    result="wherein.measure.report:ReplayReport",
-    parameters=(
-        REPOSITORY,
-        COMMITS,
-        Parameter("since", ParameterType.TEXT, "only commits from this day on", metavar="DATE"),
-        Parameter("until", ParameterType.TEXT, "only commits before this day", metavar="DATE"),
-        Parameter(
-            "seed",
-            ParameterType.INTEGER,
-            "draw the commits at random, the same for the same number; default: the newest",
-            minimum=0,
-            metavar="N",
-        ),
-        Parameter(
-            "path",
-            ParameterType.TEXTS,
-            "only commits that change a file matching one of these globs",
-            default=(),
-            flags=("--path", "-p"),
-            metavar="GLOB",
-        ),
-        Parameter(
-            "mode",
-            ParameterType.TEXT,
-            "search one tree older than all requests, or each request's parent",
-            default="snapshot",
-            choices=("snapshot", "parent"),
-        ),
-        Parameter(
-            "arm",
-            ParameterType.TEXTS,
-            "which searchers: grep, glossary, lexical, semantic, history, hybrid, or your own as "
-            "'name=command {query}'; default: all but glossary",
-            default=(),
-            flags=("--arm", "-a"),
-            metavar="ARM",
-        ),
-        Parameter("html", ParameterType.TEXT, "write the report to this file", metavar="FILE"),
-        Parameter(
-            "sizes",
-            ParameterType.FLAG,
-            "also search a half and a quarter of the files",
-            default=True,
-            off_flags=("--no-sizes",),
-        ),
-    ),
-    faces=_CLI_ONLY,
-)
+__all__ = ["family_of", "read_date", "replay", "write_page"]
 
 
 def replay(
@@ -140,7 +64,7 @@ def replay(
 
     def tell(step: str, n_done: int, n_total: int) -> None:
         context.stop_if_cancelled()
-        context.on_progress(Progress(step, n_done, n_total))
+        context.on_progress(Progress(step, n_done, n_total, 0, None))
 
     report = replay_repository(
         root, context.settings, plan, family=family_of(context, root), progress=tell

@@ -52,7 +52,8 @@ def _requests(report: ReplayReport) -> str:
     where = f"in {report.n_files} files as of {report.snapshot[:12]}"
     if report.mode == "parent":
         where = "each in its parent's tree"
-    return f"{report.n_requests} requests ({report.n_named} name code, {report.n_plain} plain), {where}"
+    kinds = f"{report.n_named} name code, {report.n_plain} plain"
+    return f"{report.n_requests} requests ({kinds}), {where}"
 
 
 def _row(figure: ArmFigures) -> tuple[str, ...]:
