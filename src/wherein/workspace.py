@@ -522,7 +522,11 @@ def _history_sources(root: Path, family: Path, commit: str) -> tuple[SignalSourc
     from wherein.search.history_source import HistorySource
 
     git = Git.find(root)
-    return () if git is None else (HistorySource(History(git, family), commit),)
+    if git is None:
+        return ()
+    history = History(git, family)
+    # Of a shallow clone's boundary nothing is known, which is not the same as a quiet file.
+    return (HistorySource(history, commit),) if history.knows(commit) else ()
 
 
 def indexed_roots(home: Path) -> tuple[Path, ...]:
