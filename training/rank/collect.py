@@ -1,0 +1,138 @@
+"""Collects the signals of every request's candidates, with labels.
+
+    python -m training.rank.collect --data DATA --checkouts CHECKOUTS --home HOME OUT
+
+Every source is searched as a user would search it: all files are candidates, tests and docs too.
+In replayed commits a path outside the pool is never a label; it stays as a wrong answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from benchmarks.quality.sets import (
+    LabelledQuery,
+    LabelledRepository,
+    peer_set,
+    replay_set,
+    same_path,
+)
+
+from training.rank.examples import Examples, save
+from wherein.search.pipeline import Features, explain_features
+from wherein.settings import Settings
+from wherein.walk.encoding import decode
+from wherein.workspace import Workspace
+
+
+def collect(source: str, repository: LabelledRepository, settings: Settings) -> Examples:
+    """Return the examples of one repository."""
+    names: tuple[str, ...] = ()
+    blocks, labels, offsets = [], [], [0]
+    with Workspace(repository.root, settings) as workspace:
+        ask = _asker(workspace)
+        for query in repository.queries:
+            features = ask(query.query)
+            names = features.names or names
+            blocks.append(features.matrix)
+            marks = _labels(source, features.paths, query)
+            labels.extend(marks)
+            offsets.append(offsets[-1] + len(marks))
+    return Examples(
+        repository.name,
+        source,
+        names,
+        np.concatenate(blocks),
+        np.array(labels, np.bool_),
+        np.array(offsets, np.int64),
+        np.array([len(query.targets) for query in repository.queries], np.int64),
+        tuple(query.category for query in repository.queries),
+    )
+
+
+def _asker(workspace: Workspace) -> Callable[[str], Features]:
+    """Return what asks for signals exactly as `Workspace.search` asks for hits."""
+    index = workspace.index()
+    head = workspace.status().head
+    sources = workspace._history(head)  # noqa: SLF001 - the very same evidence
+    embedder = workspace._embedder  # noqa: SLF001
+    own_names = workspace._own_names()  # noqa: SLF001
+
+    def read_text(path: str) -> str | None:
+        decoded = decode((workspace.root / path).read_bytes())
+        return decoded.text if decoded else None
+
+    def ask(query: str) -> Features:
+        return explain_features(
+            index,
+            query,
+            embedder=embedder,
+            sources=sources,
+            own_names=own_names,
+            read_text=read_text,
+        )
+
+    return ask
+
+
+def _labels(source: str, paths: tuple[str, ...], query: LabelledQuery) -> list[bool]:
+    if source != "peer":
+        return [path in query.targets for path in paths]
+    left = list(query.targets)
+    marks: list[bool] = []
+    for path in paths:
+        target = next((target for target in left if same_path(path, target)), None)
+        if target is not None:
+            left.remove(target)
+        marks.append(target is not None)
+    return marks
+
+
+def made_set(checkouts: Path) -> Iterator[LabelledRepository]:
+    """Yield the repositories whose requests `make_requests` made."""
+    for file in sorted((checkouts / "made").glob("*.jsonl")):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        queries = tuple(LabelledQuery(r["request"], tuple(r["targets"]), r["kind"]) for r in rows)
+        yield LabelledRepository(file.stem, "", checkouts / "made" / file.stem, queries)
+
+
+def main() -> None:
+    """Collect what is missing in OUT."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--checkouts", type=Path, required=True)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--sources", default="peer,replay,made")
+    parser.add_argument("--only", help="names, comma-separated")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    settings = Settings(home=args.home)
+    sets = {
+        "peer": peer_set(args.data, args.checkouts),
+        "replay": replay_set(args.data, args.checkouts),
+        "made": made_set(args.checkouts),
+    }
+    only = set(args.only.split(",")) if args.only else None
+    for source in args.sources.split(","):
+        for repository in sets[source]:
+            done = args.out / f"{source}-{repository.name}.npz"
+            if done.exists() or (only and repository.name not in only) or not repository.queries:
+                continue
+            examples = collect(source, repository, settings)
+            save(examples, args.out)
+            within = np.mean(
+                [examples.labels[examples.request(i)].any() for i in range(len(examples))]
+            )
+            print(
+                f"{source} {repository.name}: a target among the candidates {within:.3f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
