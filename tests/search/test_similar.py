@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-
 from tests.search.trees import Tree
+
 from wherein.embed.hashing import HashingEmbedder
 from wherein.errors import PathError
 from wherein.search.similar import similar

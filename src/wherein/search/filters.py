@@ -221,9 +221,9 @@ def _path_masks(index: TreeIndex, patterns: tuple[str, ...]) -> list[NDArray[np.
 def _path_mask(index: TreeIndex, pattern: str) -> NDArray[np.bool_]:
     """Return the files that a path, folder or glob names.
 
-    A path or folder that exists from the root is taken literally, brackets and all. A bare name
-    that is none is taken as the name of a folder or file at any depth; a glob without a slash
-    matches file names at any depth, one with a slash is anchored at the root.
+    A path with a slash that exists from the root is taken literally, brackets and all. A bare name
+    is a folder's or file's at any depth. A glob without a slash matches names at any depth, one
+    with a slash is anchored at the root.
     """
     cleaned = pattern.replace("\\", "/")
     while cleaned.startswith("./"):
@@ -231,9 +231,10 @@ def _path_mask(index: TreeIndex, pattern: str) -> NDArray[np.bool_]:
     name = cleaned.strip("/")
     if not name or name == ".":
         return np.ones(index.n_files, np.bool_)
-    literal = _under(index, name)
-    if (literal & index.live_files).any():
-        return literal
+    if "/" in cleaned or _MAGIC.search(name):
+        literal = _under(index, name)
+        if (literal & index.live_files).any():
+            return literal
     if _MAGIC.search(name):
         matches = _compiled(name, is_folder=cleaned.endswith("/")).fullmatch
     else:

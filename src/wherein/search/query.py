@@ -210,6 +210,7 @@ def _symbols(
     """
     qualified = [tuple(_SEPARATOR.split(found)) for found in _QUALIFIED.findall(subject)]
     names = [parts[-1].rstrip("!?") for parts in qualified]
+    names += [outer for *outers, _ in qualified for outer in outers if outer[:1].isupper()]
     names += [word for word in words if is_code_name(word)]
     names += [text.strip("()") for text in quoted if _NAME.fullmatch(text.strip("()"))]
     names += re.findall(r"([^\W\d][\w$]*)\(", subject)
