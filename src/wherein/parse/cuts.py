@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["find_cuts"]
 
-_LARGE_BYTES = 400
-"""Nodes up to this size are not looked into: no chunk is so small that it needs their cuts, and
-looking into all of them would cost as much as the parse."""
+_LARGE_BYTES = 1000
+"""Nodes up to this size are not looked into: they fit into a chunk of the usual 1,500 characters
+(smaller ones are cut by lines), and looking into all of them would cost as much as the parse."""
 
 _MAX_DEPTH = 100
 """Bounds the work of splitting 100,000 nested braces; people do not nest this deep."""

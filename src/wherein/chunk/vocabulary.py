@@ -1,0 +1,80 @@
+"""The terms of every word seen in this process, as arrays that numpy can gather from."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from wherein.tokens import identifier_terms, term_id
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Vocabulary"]
+
+
+class _Index(dict[str, int]):
+    """Word to its number; a word not met before is added."""
+
+    __slots__ = ("_vocabulary",)
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = self._vocabulary.add(word)
+        return number
+
+
+class Vocabulary:
+    """Numbers for words and terms, and which terms a word has.
+
+    It only saves work: what is read from it does not depend on what was added before. An
+    ``lru_cache`` at this size costs three times as much a look-up, and a Python loop over the
+    terms of each word twice the rest of the counting.
+    """
+
+    def __init__(self) -> None:
+        self.number_of = _Index(self)
+        self.names: list[str] = []
+        """Term number to the term."""
+        self._number_of_term: dict[str, int] = {}
+        self._ids = array("Q")
+        self._first = array("q")
+        self._size = array("q")
+        self._terms = array("q")
+
+    def add(self, word: str) -> int:
+        """Add a word and return its number."""
+        number = len(self._first)
+        terms = identifier_terms(word)
+        self._first.append(len(self._terms))
+        self._size.append(len(terms))
+        for term in terms:
+            place = self._number_of_term.get(term)
+            if place is None:
+                place = self._number_of_term[term] = len(self.names)
+                self.names.append(term)
+                self._ids.append(term_id(term))
+            self._terms.append(place)
+        return number
+
+    def term_ids(self) -> NDArray[np.uint64]:
+        """Return term number -> `tokens.term_id`. Drop the array before the next `add`."""
+        import numpy as np
+
+        return np.frombuffer(self._ids, dtype=np.uint64)
+
+    def terms_of(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the term numbers of ``words`` one after the other, and how many each word has."""
+        import numpy as np
+
+        if not len(self._terms):
+            return np.zeros(0, np.int64), np.zeros(len(words), np.int64)
+        size = np.frombuffer(self._size, dtype=np.int64)[words]
+        first = np.frombuffer(self._first, dtype=np.int64)[words]
+        shift = first - (np.cumsum(size) - size)
+        places = np.repeat(shift, size) + np.arange(int(size.sum()))
+        return np.frombuffer(self._terms, dtype=np.int64)[places], size
