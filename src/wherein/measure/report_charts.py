@@ -18,9 +18,9 @@ _BAR_HEIGHT = 16
 _BAR_GAP = 5
 _GROUP_GAP = 18
 _LABEL_WIDTH = 150
-_VALUE_WIDTH = 96
+_VALUE_WIDTH = 126
 _PLOT_HEIGHT = 260
-_MARGIN = 46
+_MARGIN = 62
 _END_LABEL_WIDTH = 120
 _MIN_LABEL_GAP = 15
 
@@ -81,14 +81,19 @@ def bar_chart(title: str, groups: Sequence[BarGroup]) -> str:
 def _bar(bar: Bar, y: int, width: int) -> str:
     middle = y + _BAR_HEIGHT / 2
     low, high = (_LABEL_WIDTH + width * _unit(x) for x in (bar.low, bar.high))
+    interval = f"{bar.low:.0%}–{bar.high:.0%}" if bar.low < bar.high else ""
+    whisker = (
+        f'<line class="whisker" x1="{low:.1f}" y1="{middle}" x2="{high:.1f}" y2="{middle}"/>'
+        if interval
+        else ""
+    )
     return (
         f'<text class="label" x="{_LABEL_WIDTH - 8}" y="{middle + 4}" text-anchor="end">'
         f"{escape(bar.label)}</text>"
         f'<rect x="{_LABEL_WIDTH}" y="{y}" width="{width * _unit(bar.value):.1f}"'
         f' height="{_BAR_HEIGHT}" rx="2" style="fill:var({bar.color})"/>'
-        f'<line class="whisker" x1="{low:.1f}" y1="{middle}" x2="{high:.1f}" y2="{middle}"/>'
-        f'<text class="value" x="{_WIDTH - _VALUE_WIDTH + 8}" y="{middle + 4}">'
-        f"{bar.value:.0%} <tspan class='dim'>{bar.low:.0%}–{bar.high:.0%}</tspan></text>"
+        f'{whisker}<text class="value" x="{_WIDTH - _VALUE_WIDTH + 8}" y="{middle + 4}">'
+        f"{bar.value:.0%} <tspan class='dim'>{interval}</tspan></text>"
     )
 
 

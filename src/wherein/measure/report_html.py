@@ -20,6 +20,9 @@ from wherein.measure.requests import NAMED, PLAIN
 
 __all__ = ["page", "to_html"]
 
+_MIN_ROUNDS_GAIN = 0.1
+"""Arms that gain less from further rounds are answered in one and not drawn."""
+
 _STYLE = """
 :root { --bg:#fff; --fg:#1c1e21; --dim:#5c6370; --rule:#d9dce1; --card:#f5f6f8;
  --c0:#8a8f98; --c1:#1f6fc4; --c2:#b35900; --c3:#2a8a4a; --c4:#7a3fb8; --c5:#b3123f;
@@ -150,29 +153,23 @@ def _rates(report: ReplayReport) -> str:
 
 
 def _rounds(report: ReplayReport) -> str:
-    arms = [arm for arm in report.arms if (f := report.figure(arm)) and f.within_rounds[6] > 0]
-    several = [
-        arm
-        for arm in arms
-        if (f := report.figure(arm)) and f.within_rounds[1] != f.within_rounds[6]
-    ]
-    if not several:
-        return ""
     groups: list[BarGroup] = []
-    for arm in several:
+    for place, arm in enumerate(report.arms):
         figure = report.figure(arm)
-        if figure is None:
+        if figure is None or figure.within_rounds[6] - figure.within_rounds[1] < _MIN_ROUNDS_GAIN:
             continue
-        color = color_of(report.arms.index(arm))
+        color = color_of(place)
         bars = tuple(
             Bar(f"within {n}", share, share, share, color)
             for n, share in sorted(figure.within_rounds.items())
         )
         groups.append(BarGroup(f"{arm}: {figure.mean_rounds:.1f} rounds on average", bars))
+    if not groups:
+        return ""
     chart = bar_chart("Requests answered within so many rounds of searching", groups)
     return (
         "<h2>Rounds of searching</h2><p>A round is one search whose files are looked at. "
-        "The other arms answer in one round.</p>" + chart
+        "The other arms answer in their first round or hardly at all.</p>" + chart
     )
 
 
