@@ -34,12 +34,15 @@ VERSION_CONTROL_FOLDERS = (".git", ".svn", ".hg", ".bzr", ".jj", ".sl")
 MAX_SKIP_REPORT_BYTES = 16 << 20
 """Ripgrep's account of what it ignores takes about 200 bytes an entry."""
 
+CHECK_TIMEOUT_S = 10.0
+
 _THREADS_REFUSED = re.compile(
     rb"failed to spawn thread|Resource temporarily unavailable|EAGAIN|os error 11\b"
 )
 
 _IGNORING = re.compile(
-    rb"^rg: DEBUG\|ignore::walk\|[^ ]+: ignoring (.*?): Ignore\(IgnoreMatch\((\w+)\(",
+    rb"^rg: DEBUG\|ignore::walk\|[^ ]+: ignoring (.*?): Ignore\(IgnoreMatch\((\w+)\("
+    rb"(?:Glob \{ from: Some\(\"(.*?)\"\), original: )?",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -123,7 +126,9 @@ class Walked:
     paths: tuple[str, ...]
     """Relative to the folder it ran in, not sorted."""
     ignored: tuple[str, ...]
-    """Files and whole folders that an ignore rule hides."""
+    """Files and whole folders that git's rules hide (an ``.ignore`` file's are not listed)."""
+    repositories: tuple[str, ...] = ()
+    """Folders that have a ``.git`` of their own, the root's not among them."""
     complaints: tuple[str, ...] = ()
 
 
@@ -198,6 +203,18 @@ class Ripgrep:
             is_cancelled=is_cancelled,
         )
 
+    def check(self, options: SearchOptions) -> Completed:
+        """Search nothing, to learn whether ripgrep accepts the options."""
+        argv = [
+            *self._start(),
+            "--quiet",
+            *_pattern_arguments(options),
+            *_file_arguments(options, is_in_git=self.is_in_git),
+            "--",
+            os.devnull,
+        ]
+        return self._run(argv, CHECK_TIMEOUT_S, None, None)
+
     def search_files(
         self,
         options: SearchOptions,
@@ -267,18 +284,22 @@ class Ripgrep:
             keep_partial=True,
             max_stderr_bytes=MAX_SKIP_REPORT_BYTES,
         )
-        ignored = [
-            clean_path(match[1])
-            for match in _IGNORING.finditer(done.stderr)
-            if match[2] == b"Gitignore"
-        ]
+        ignored: list[str] = []
+        repositories: list[str] = []
+        for path, kind, source in _IGNORING.findall(done.stderr):
+            if kind == b"Gitignore" and not source.endswith(b".ignore"):
+                ignored.append(clean_path(path))
+            elif kind == b"Override" and path.endswith(b"/.git") and path != b"./.git":
+                repositories.append(clean_path(path[: -len(b"/.git")]))
         complaints = [
             line.decode("utf-8", "replace")
             for line in done.stderr.split(b"\n")
             if line.startswith(b"rg: ") and not line.startswith((b"rg: DEBUG", b"rg: TRACE"))
         ]
         walked = done.stdout.split(b"\0")[:-1]
-        return Walked(tuple(map(clean_path, walked)), tuple(ignored), tuple(complaints))
+        return Walked(
+            tuple(map(clean_path, walked)), tuple(ignored), tuple(repositories), tuple(complaints)
+        )
 
     def types(self) -> Mapping[str, tuple[str, ...]]:
         """Return ripgrep's file types: name to its globs."""

@@ -95,6 +95,7 @@ class FileFilter:
     settings: Settings
     _rules: list[tuple[str, IgnoreRules]] = field(default_factory=list[tuple[str, IgnoreRules]])
     """Folder and the rules of its own ignore file."""
+    _worktrees: list[str] = field(default_factory=list[str])
 
     def add_ignore_files(self, root: Path, paths: Iterable[str]) -> None:
         """Take the rules of ``.whereinignore`` files among ``paths``."""
@@ -106,6 +107,23 @@ class FileFilter:
                 except OSError:
                     continue
                 self._rules.append((folder, IgnoreRules(parse_rules(data), path)))
+
+    def add_worktrees(
+        self, root: Path, git: Git | None, repositories: Iterable[str], named: Sequence[str]
+    ) -> None:
+        """Take out linked worktrees of the same repository, unless a named path lies in one.
+
+        They hold the same files once more.
+        """
+        if git is None:
+            return
+        for folder in repositories:
+            git_dir = _git_dir(root / folder / ".git")
+            is_linked = git_dir is not None and git_dir.parent.name == "worktrees"
+            if git_dir is None or not is_linked or _common_dir(git_dir) != git.common_dir:
+                continue
+            if not any(path == folder or path.startswith(f"{folder}/") for path in named):
+                self._worktrees.append(f"{folder}/")
 
     def refusal(self, path: str, *, is_named: bool = False) -> str:
         """Return why ``path`` is not searched, empty when it is.
@@ -122,6 +140,8 @@ class FileFilter:
             return "denied"
         if is_named:
             return ""
+        if self._worktrees and path.startswith(tuple(self._worktrees)):
+            return "linked worktree"
         if self.settings.ignore and _hides(_settings_rules(self.settings.ignore), path):
             return "ignored by settings"
         for folder, rules in self._rules:

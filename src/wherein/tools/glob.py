@@ -168,6 +168,7 @@ def _list(scope: Scope, place: Place) -> tuple[list[str], tuple[SkipCount, ...]]
     ]
     keep = FileFilter(scope.settings)
     keep.add_ignore_files(place.root, walked.paths)
+    keep.add_worktrees(place.root, git, walked.repositories, [place.path])
     paths: list[str] = []
     counts: dict[str, int] = {}
     for path in dict.fromkeys((*walked.paths, *extra)):

@@ -85,6 +85,8 @@ def make_result(
         skipped=_skip_counts(searches),
         notes=notes,
         engine=f"ripgrep from {program.source}",
+        is_indexed=any(search.is_indexed for search in searches),
+        n_candidates=sum(search.n_candidates for search in searches),
     )
 
 

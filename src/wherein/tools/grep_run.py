@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from threading import Thread
 
 from wherein.errors import ExternalError, ProgramTimeoutError
+from wherein.external.git import Git
 from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
 from wherein.external.run import Completed
@@ -18,7 +19,7 @@ from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_output import FoundFile, RecordReader, read_counts, read_paths
 from wherein.tools.grep_types import GrepRequest, OutputMode
 
-__all__ = ["Narrow", "Search", "run_search"]
+__all__ = ["Narrow", "Narrowed", "Search", "run_search"]
 
 MAX_OUTPUT_BYTES = 64 << 20
 """Ripgrep's output kept in memory: 300,000 matches. Beyond it the search is run in the order of
@@ -26,8 +27,19 @@ paths and stopped when the answer is full."""
 
 WALK_TIMEOUT_S = 30.0
 
-Narrow = Callable[[SearchOptions, Sequence[str]], "Sequence[str] | None"]
-"""Returns the only files under the given paths that can match, None when it cannot say."""
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What an index leaves of a tree's files."""
+
+    paths: Sequence[str]
+    """The only files that can match."""
+    n_files: int
+    """Files of the tree."""
+
+
+Narrow = Callable[[SearchOptions], "Narrowed | None"]
+"""Asks an index of the workspace root's files; None when it cannot say."""
 
 
 @dataclass(slots=True)
@@ -44,6 +56,8 @@ class Search:
     n_searched: int = 0
     is_partial: bool = False
     is_total_exact: bool = True
+    is_indexed: bool = False
+    n_candidates: int = 0
     notes: list[str] = field(default_factory=list[str])
     skipped: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
@@ -72,6 +86,10 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     ]
     options = replace(search.request.options, globs=tuple(dict.fromkeys(globs)))
     git = git_of(root)
+    narrowed = narrow(options) if narrow is not None and _is_narrowable(search, git) else None
+    if narrowed is not None:
+        _search_narrowed(search, options, narrowed)
+        return
     walk = _Walk(search.ripgrep, search.paths)
     walk.start()
     try:
@@ -81,12 +99,45 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     walked = walk.walked
     search.n_searched = search.n_searched or len(walked.paths)
     search.keep.add_ignore_files(root, walked.paths)
+    search.keep.add_worktrees(root, git, walked.repositories, search.paths)
     extra = find_extra_files(search.ripgrep, git, walked, search.keep.settings)
     _search_extra(search, options, extra)
     searched_all_the_same = set(extra)
     for path in walked.ignored:
         if path not in searched_all_the_same:
             search.skip("ignored", path)
+
+
+def _is_narrowable(search: Search, git: Git | None) -> bool:
+    """Return whether the searched folders hold only files of the tree.
+
+    A folder that is named is searched though a rule hides it, and the index does not know what it
+    holds.
+    """
+    if not all(place.is_folder for place in search.places):
+        return False
+    below = [path for path in search.paths if path]
+    if not below:
+        return True
+    try:
+        return git is not None and not git.ignored_among(below)
+    except ExternalError:
+        return False
+
+
+def _search_narrowed(search: Search, options: SearchOptions, narrowed: Narrowed) -> None:
+    """Search only the files that an index leaves."""
+    chosen = sorted(path for path in narrowed.paths if _admits(search, options, path))
+    search.n_searched = narrowed.n_files
+    search.n_candidates = len(chosen)
+    search.is_indexed = True
+    if chosen:
+        _search_chosen(search, options, chosen)
+        search.n_searched = narrowed.n_files
+        return
+    done = search.ripgrep.check(options)
+    if done.returncode not in (0, 1):
+        _raise_refusal(search, done)
 
 
 class _Walk(Thread):
@@ -210,6 +261,10 @@ def _search_extra(search: Search, options: SearchOptions, extra: Sequence[str]) 
     chosen = [path for path in extra if path not in known and _admits(search, options, path)]
     if not chosen:
         return
+    _search_chosen(search, options, chosen)
+
+
+def _search_chosen(search: Search, options: SearchOptions, chosen: Sequence[str]) -> None:
     done = search.ripgrep.search_files(
         options,
         _mode_arguments(search.request),
