@@ -17,6 +17,7 @@ EMBEDDED = {"vue": "typescript", "svelte": "typescript", "astro": "typescript"}
 _PARTS = {
     "c": ("c_family", "c"),
     "cpp": ("c_family", "cpp"),
+    "objc": ("c_family", "c", "objc"),
     "javascript": ("ecmascript", "javascript", "jsx"),
     "php_only": ("php",),
     "tsx": ("ecmascript", "typescript", "jsx"),

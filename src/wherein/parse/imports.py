@@ -252,17 +252,36 @@ def _lua(text: str) -> Imported:
         yield path.group(1), ()
 
 
-def _proto(text: str) -> Imported:
-    yield from _first_quoted(text)
+def _second_word(text: str) -> Imported:
+    """Read ``include path`` and ``use module``: the word after the first."""
+    words = re.split(r"[\s(),]+", text.strip())
+    if len(words) > 1:
+        yield words[1].strip("\"'<>;"), ()
+
+
+def _clojure(text: str) -> Imported:
+    for module in re.findall(r"[\[(]\s*([\w.-]+)", text.partition(" ")[2]):
+        yield module, ()
+
+
+def _erlang(text: str) -> Imported:
+    path = re.match(r"""-(?:include|include_lib|import)\s*\(\s*"?([\w./-]+)""", text)
+    if path:
+        yield path.group(1), ()
 
 
 _READERS: dict[str, Callable[[str], Imported]] = {
     "bash": _bash,
     "c": _quoted,
     "cpp": _quoted,
+    "clojure": _clojure,
+    "cmake": _second_word,
     "csharp": _csharp,
+    "css": _first_quoted,
     "dart": _dart,
     "elixir": _elixir,
+    "erlang": _erlang,
+    "fortran": _second_word,
     "go": _quoted,
     "groovy": _jvm,
     "haskell": _haskell,
@@ -272,17 +291,20 @@ _READERS: dict[str, Callable[[str], Imported]] = {
     "julia": _julia,
     "kotlin": _jvm,
     "lua": _lua,
+    "make": _second_word,
     "objc": _quoted,
     "ocaml": _ocaml,
     "perl": _perl,
     "php": _php,
     "php_only": _php,
-    "proto": _proto,
+    "powershell": _second_word,
+    "proto": _first_quoted,
     "python": _python,
     "r": _r,
     "ruby": _first_quoted,
     "rust": _rust,
     "scala": _scala,
+    "scss": _first_quoted,
     "solidity": _solidity,
     "starlark": _first_quoted,
     "swift": _swift,

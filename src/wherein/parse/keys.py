@@ -40,15 +40,17 @@ def _indented(pattern: re.Pattern[bytes], comment: re.Pattern[bytes]) -> Callabl
 
     def read(text: bytes) -> Parsed:
         entries: list[Entry] = []
-        columns: list[int] = []
+        columns: list[tuple[int, bool]] = []
         n_named = 0
         for match in pattern.finditer(text):
             column = len(match.group(1).expandtabs(8)) + len(match.group(2))
-            while columns and columns[-1] >= column:
+            is_listed = bool(match.group(2))
+            while columns and columns[-1][0] >= column:
+                is_listed = is_listed or (columns[-1][0] == column and columns[-1][1])
                 columns.pop()
-            columns.append(column)
+            columns.append((column, is_listed))
             level = len(columns)
-            is_named = level <= _MAX_LEVEL and n_named < _MAX_NAMED and not match.group(2)
+            is_named = level <= _MAX_LEVEL and n_named < _MAX_NAMED and not is_listed
             n_named += is_named
             entries.append(Entry(match.start(), level, _key(match), "key", is_named))
         return outline(text, entries, [m.span() for m in comment.finditer(text)])

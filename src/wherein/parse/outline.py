@@ -51,6 +51,8 @@ class Entry:
     kind: str = "section"
     is_named: bool = True
     """False for a place to cut that is no definition."""
+    title: int | None = None
+    """Where the line with the name begins, when that is not ``start`` (a title with a line above)."""
 
 
 def outline(text: bytes, entries: Sequence[Entry], comments: Sequence[tuple[int, int]]) -> Parsed:
@@ -68,8 +70,8 @@ def outline(text: bytes, entries: Sequence[Entry], comments: Sequence[tuple[int,
         cuts[entry.start] = entry.level
         if not entry.is_named or not entry.name or len(entry.name) > MAX_NAME_BYTES:
             continue
-        line = source.line_of(entry.start)
-        head = text[entry.start : source.next_line_start(entry.start)].decode("utf-8", "replace")
+        title = entry.start if entry.title is None else entry.title
+        head = text[title : source.next_line_start(title)].decode("utf-8", "replace")
         definitions.append(
             Definition(
                 name=entry.name,
@@ -77,9 +79,9 @@ def outline(text: bytes, entries: Sequence[Entry], comments: Sequence[tuple[int,
                 enclosing=tuple(outer.name for outer in around),
                 start_byte=entry.start,
                 end_byte=end,
-                start_line=line,
+                start_line=source.line_of(entry.start),
                 end_line=source.last_line_of(entry.start, end),
-                name_line=line,
+                name_line=source.line_of(title),
                 signature=_SPACES.sub(" ", head).strip()[:_MAX_SIGNATURE_CHARS],
             )
         )
@@ -163,7 +165,7 @@ def _rst(text: bytes) -> Parsed:
         if over is not None and over != under:
             continue
         level = levels.setdefault((over or b"") + under, len(levels) + 1)
-        entries.append(Entry(match.start(), level, _heading(title)))
+        entries.append(Entry(match.start(), level, _heading(title), title=match.start(2)))
     return outline(text, entries, ())
 
 

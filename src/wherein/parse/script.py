@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["blank_markup"]
+__all__ = ["blank_markup", "part_starts"]
 
 _SCRIPT = re.compile(rb"<script\b[^>]*>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _FRONT_MATTER = re.compile(rb"\A\s*---[^\S\n]*\n(.*?)^---", re.DOTALL | re.MULTILINE)
+_PART = re.compile(rb"^<(?![/!])\w", re.MULTILINE)
 _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 
 
@@ -26,3 +27,8 @@ def blank_markup(text: bytes) -> bytes:
             position = end
     pieces.append(blank[position:])
     return b"".join(pieces)
+
+
+def part_starts(text: bytes) -> list[int]:
+    """Return where the parts of a component file (template, script, style) begin."""
+    return [match.start() for match in _PART.finditer(text)]

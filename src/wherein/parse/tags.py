@@ -16,6 +16,7 @@ A query marks what it finds by capture name:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wherein.parse import grammars
@@ -26,7 +27,7 @@ from wherein.parse.keys import KEYS
 from wherein.parse.outline import OUTLINES
 from wherein.parse.pairing import DEFINITION_KINDS
 from wherein.parse.references import REFERENCE_KINDS, find_references
-from wherein.parse.script import blank_markup
+from wherein.parse.script import blank_markup, part_starts
 from wherein.parse.spans import Source, Span
 from wherein.types import Import, Parsed
 
@@ -83,7 +84,15 @@ def parse(text: bytes, language: str | None) -> Parsed:
     tree = _tree(code, name)
     if tree is None:
         return Parsed((), (), (), (), (), (), is_partial=True)
-    return _tags(Source(code), name, tree.root_node)
+    parsed = _tags(Source(code), name, tree.root_node)
+    if code is text:
+        return parsed
+    cuts = dict(zip(parsed.cuts, parsed.cut_depths, strict=True))
+    cuts.update(dict.fromkeys(part_starts(text), 0))
+    cuts.pop(0, None)
+    return replace(
+        parsed, cuts=tuple(sorted(cuts)), cut_depths=tuple(cuts[x] for x in sorted(cuts))
+    )
 
 
 def _tags(source: Source, language: str, root: Node) -> Parsed:

@@ -33,6 +33,10 @@ IMPORT_CALLS: Mapping[str, frozenset[str]] = {
 
 PASSED_OVER: Mapping[str, frozenset[str]] = {
     "bash": _words("source . alias echo cd [ test exit set printf"),
+    "clojure": _words(
+        "defn defn- def defmacro ns let if when cond fn do loop for and or not -> ->>"
+    ),
+    "cmake": _words("set if else endif elseif foreach endforeach include message option project"),
     "elixir": _words(
         "def defp defmodule defmacro defmacrop defstruct defprotocol defimpl defguard defguardp"
         " defdelegate defexception defoverridable use alias import require quote unquote if unless"
@@ -42,6 +46,9 @@ PASSED_OVER: Mapping[str, frozenset[str]] = {
     "hcl": _words("var local each self this"),
     "perl": _words("-norequire"),
     "php": _words("define"),
+    "racket": _words("define let let* if cond lambda require provide struct begin set! and or"),
+    "scheme": _words("define let let* if cond lambda begin set! and or define-syntax"),
+    "starlark": _words("load"),
     "ruby": _words(
         "attr_accessor attr_reader attr_writer include extend prepend private protected public"
         " module_function define_method raise puts require require_relative load autoload"
@@ -68,7 +75,7 @@ PLAIN_TYPES = _words(
 NO_OWNERS = _words("module exports prototype this window globalThis")
 """JavaScript's places that own whatever a file hands out."""
 
-TRIMMED: Mapping[str, str] = {"bash": "=", "perl": "$@%&", "ruby": ":"}
+TRIMMED: Mapping[str, str] = {"bash": "=", "perl": "$@%&", "powershell": "$", "ruby": ":"}
 """Signs that are written with a name and are no part of it."""
 
 OPEN_SCOPES = _words("c cpp csharp go hcl java objc r ruby sql swift kotlin haskell ocaml")

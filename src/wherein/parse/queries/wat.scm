@@ -1,0 +1,1 @@
+(module_field_func identifier: (identifier) @name) @d.function
