@@ -52,6 +52,8 @@ def find_definitions(
 ) -> tuple[tuple[Definition, ...], list[Span]]:
     """Return the definitions by position, and each one's comments' start with its own start."""
     leading_ends = [end for _, end in leading]
+    documented = dict(leading)
+    """A definition that begins with its documentation (GraphQL) has its head after it."""
     qualified = frozenset(spans.get("qualified", ()))
     definitions: list[Definition] = []
     heads: list[Span] = []
@@ -64,7 +66,7 @@ def find_definitions(
         item.start_of_leading = _with_leading(source, start, leading, leading_ends)
         if item.start_of_leading < item.start:
             heads.append((item.start_of_leading, item.start))
-        item.start = start
+        item.start = documented.get(item.start, start)
         path = _define(source, language, item, outer, qualified, definitions)
         if len(outer.path) < len(path) <= _MAX_ENCLOSING and not (
             item.kind == "type" and language in _C_FAMILY
@@ -94,6 +96,8 @@ def _define(
         source.text, item.start, min(item.end, item.start + _IMPORTING_BYTES)
     ):
         return path
+    if item.kind == "variable" and language in _C_FAMILY:
+        item.kind = "declaration" if source.text.startswith(b"extern", item.start) else item.kind
     for span in item.names:
         owners, name = _split_name(source, language, span, is_qualified=span in qualified)
         if not name or name in NOT_DEFINED.get(language, ()):

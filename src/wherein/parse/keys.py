@@ -48,6 +48,7 @@ def _indented(pattern: re.Pattern[bytes], comment: re.Pattern[bytes]) -> Callabl
             while columns and columns[-1][0] >= column:
                 is_listed = is_listed or (columns[-1][0] == column and columns[-1][1])
                 columns.pop()
+            is_listed = is_listed or bool(columns and columns[-1][1])
             columns.append((column, is_listed))
             level = len(columns)
             is_named = level <= _MAX_LEVEL and n_named < _MAX_NAMED and not is_listed

@@ -52,7 +52,7 @@ class Entry:
     is_named: bool = True
     """False for a place to cut that is no definition."""
     title: int | None = None
-    """Where the line with the name begins, when that is not ``start`` (a title with a line above)."""
+    """Where the line with the name begins, when that is not ``start`` (a title under a line)."""
 
 
 def outline(text: bytes, entries: Sequence[Entry], comments: Sequence[tuple[int, int]]) -> Parsed:

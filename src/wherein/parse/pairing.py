@@ -11,7 +11,6 @@ from wherein.parse.spans import MAX_NAME_BYTES, Source, Span
 __all__ = ["CONTAINER_KINDS", "DEFINITION_KINDS", "Found", "find_named"]
 
 DEFINITION_KINDS = (
-    "class",
     "struct",
     "interface",
     "trait",
@@ -19,6 +18,7 @@ DEFINITION_KINDS = (
     "union",
     "object",
     "extension",
+    "class",
     "module",
     "namespace",
     "package",
@@ -54,6 +54,8 @@ CONTAINER_KINDS = frozenset(
 )
 """Kinds whose functions are methods."""
 
+_BLANKS = frozenset(b" \t\r\n")
+
 
 @dataclass(slots=True)
 class Found:
@@ -75,11 +77,19 @@ def find_named(source: Source, spans: dict[str, list[Span]]) -> list[Found]:
         if (ranges := spans.get(f"d.{kind}")) is not None:
             kinds.update(dict.fromkeys(ranges, kind))
     order = sorted(kinds, key=lambda span: (span[0], -span[1]))
-    found = [Found(start, end, kinds[start, end]) for start, end in order]
+    text = source.text
+    found = [Found(start, _trimmed(text, end), kinds[start, end]) for start, end in order]
     if "tail" in spans:
         _lengthen(found, source, sorted(spans["tail"]))
     _name(found, spans)
     return found
+
+
+def _trimmed(text: bytes, end: int) -> int:
+    """Return ``end`` without the blank lines that some grammars (make) count in."""
+    while end > 0 and text[end - 1] in _BLANKS:
+        end -= 1
+    return end
 
 
 def _lengthen(found: Sequence[Found], source: Source, tails: Sequence[Span]) -> None:

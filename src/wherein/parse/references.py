@@ -19,9 +19,9 @@ A name is kept once a line, and once more when it stands there again under a mor
 """
 
 _MAX_REFERENCES = 100_000
-_RECEIVER = re.compile(rb"(?:\.\??|::|>-|:)\s*[)\]!?]*([\w$@\x80-\xff]+)")
-"""What stands before a name, read backwards from it: ``obj.``, ``Module::``, ``p->``, ``call().``
-(anchored there, it costs a third of a search forwards)."""
+_RECEIVER = re.compile(rb"(?:\.\??|::|>-|:)\s*[!?]?([\w$\x80-\xff]+)")
+"""What stands before a name, read backwards from it: ``obj.``, ``Module::``, ``p->``. Anchored
+there, it costs a third of a search forwards. What a call returned has no name."""
 
 _LINKS = frozenset(b".:>")
 _IMPORT_BYTES = 200
@@ -45,6 +45,7 @@ def find_references(
     text, newlines, slice_ = source.text, source.newlines, source.slice
     import_calls = IMPORT_CALLS.get(language, frozenset[str]())
     passed_over = PASSED_OVER.get(language, frozenset[str]())
+    is_julia = language == "julia"  # its ``::`` says a type, it does not look one up
     is_open = language in OPEN_SCOPES
     defined_ends = {end for name in ("name", "qualified") for _, end in spans.get(name, ())}
     backwards = text[::-1]
@@ -63,7 +64,7 @@ def find_references(
         if best_on_line.get(name, _NO_RANK) <= rank:
             continue
         qualifier = ""
-        if start and text[start - 1] in _LINKS:
+        if start and text[start - 1] in _LINKS and not (rank == _TYPE and is_julia):
             match = _RECEIVER.match(backwards, n_bytes - start)
             if match is not None:
                 qualifier = match[1][::-1].decode("utf-8", "replace")

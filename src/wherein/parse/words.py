@@ -68,7 +68,7 @@ NOT_DEFINED: Mapping[str, frozenset[str]] = {
 PLAIN_TYPES = _words(
     "any bool boolean byte char double error float int int8 int16 int32 int64 long never none null"
     " number object rune short size_t str string u8 u16 u32 u64 uint uint8 uint16 uint32 uint64"
-    " uintptr unknown usize void None i8 i16 i32 i64 f32 f64 isize String Int Bool"
+    " uintptr unknown usize void None i8 i16 i32 i64 f32 f64 isize String Int Bool Self self static"
 )
 """Types that every file uses; a reference to one says nothing."""
 

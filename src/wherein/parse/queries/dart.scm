@@ -4,9 +4,10 @@
 (enum_constant name: (identifier) @name) @d.constant
 (extension_declaration name: (identifier) @name) @d.extension
 (type_alias . (type_identifier) @name) @d.type
-(function_signature name: (identifier) @name) @d.function
-(getter_signature name: (identifier) @name) @d.function
-(setter_signature name: (identifier) @name) @d.function
+(method_signature (function_signature name: (identifier) @name) @d.function)
+(method_signature (getter_signature name: (identifier) @name) @d.function)
+(method_signature (setter_signature name: (identifier) @name) @d.function)
+(lambda_expression parameters: (function_signature name: (identifier) @name) @d.function)
 (declaration (function_signature name: (identifier) @name) @d.declaration)
 (declaration (getter_signature name: (identifier) @name) @d.declaration)
 (constructor_signature name: (identifier) @name . parameters: (formal_parameter_list)) @d.constructor
@@ -33,3 +34,6 @@
 ; top
 (program (static_final_declaration_list (static_final_declaration . (identifier) @name) @d.variable))
 (program (initialized_identifier_list (initialized_identifier . (identifier) @name) @d.variable))
+(program (function_signature name: (identifier) @name) @d.function)
+(program (getter_signature name: (identifier) @name) @d.function)
+(program (setter_signature name: (identifier) @name) @d.function)

@@ -12,7 +12,7 @@
   (function name: (variable) @name) @d.method
   (function (infix operator: (_) @name)) @d.method
   (bind name: (variable) @name) @d.method])
-(instance name: (_) @r.inherit patterns: (type_patterns . [(name) @name (parens (apply constructor: (name) @name)) (list (name) @name)])) @scope
+(instance name: (_) @r.inherit patterns: (type_patterns . [(name) @name (parens (apply constructor: [(name) @name (apply constructor: [(name) @name (apply constructor: (name) @name)])])) (list (name) @name)])) @scope
 (data_type name: (name) @name) @d.type
 (newtype name: (name) @name) @d.type
 (type_synomym name: (name) @name) @d.type

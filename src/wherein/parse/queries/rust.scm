@@ -32,6 +32,7 @@
 (macro_invocation macro: [(identifier) @r.call (scoped_identifier name: (identifier) @r.call)])
 (struct_expression name: [(type_identifier) @r.call (scoped_type_identifier name: (type_identifier) @r.call)])
 (type_identifier) @r.type
+(scoped_identifier path: (identifier) @r.type)
 (arguments (identifier) @r.read)
 [(use_declaration) (extern_crate_declaration)] @import
 [(line_comment) (block_comment)] @comment

@@ -3,8 +3,8 @@
 (type_alias_declaration name: (_) @name) @d.type
 (enum_declaration name: (_) @name) @d.enum
 (enum_body [name: (property_identifier) @name (enum_assignment name: (property_identifier) @name)] @d.constant)
-(module name: [(identifier) (nested_identifier) (string)] @name) @d.namespace
-(internal_module name: [(identifier) (nested_identifier) (string)] @name) @d.namespace
+(module name: [(identifier) @name (nested_identifier) @qualified (string) @name]) @d.namespace
+(internal_module name: [(identifier) @name (nested_identifier) @qualified (string) @name]) @d.namespace
 (function_signature name: (identifier) @name) @d.declaration
 (method_signature name: (property_identifier) @name) @d.declaration
 (abstract_method_signature name: (property_identifier) @name) @d.declaration

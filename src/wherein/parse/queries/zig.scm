@@ -1,5 +1,5 @@
-(function_declaration name: (identifier) @name) @d.function
-(function_declaration name: (identifier) @name !body) @d.declaration
+(function_declaration name: (identifier) @name) @d.declaration
+(function_declaration name: (identifier) @name body: (_)) @d.function
 (variable_declaration . (identifier) @name (struct_declaration)) @d.struct
 (variable_declaration . (identifier) @name (enum_declaration)) @d.enum
 (variable_declaration . (identifier) @name (union_declaration)) @d.union
