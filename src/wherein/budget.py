@@ -176,6 +176,8 @@ def cut_to_budget(text: str, budget: int) -> str:
     """Return the longest beginning of ``text`` within the budget, at a line's end if possible."""
     if count_tokens(text) <= budget:
         return text
+    if budget <= 0:
+        return ""
     lines = text.splitlines(keepends=True)
     n_lines = _largest(len(lines), lambda n: count_tokens("".join(lines[:n])) <= budget)
     if n_lines > 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.errors import QueryError, UsageError
+from wherein.tools.changes import changed_since
 from wherein.tools.context import ToolContext
 from wherein.tools.repositories import Repository, find_repositories
 from wherein.types import Answer, Counters, Evidence, Hit, Skipped, Span
@@ -208,7 +209,7 @@ def _filters(repository: Repository, wanted: _Wanted) -> Filters:
         content=(wanted.content,),
         tests=wanted.tests,
         generated=wanted.generated,
-        changed=_changed_since(repository.root, wanted.since),
+        changed=changed_since(repository.root, wanted.since) if wanted.since else None,
         within=repository.scope,
     )
 
@@ -220,18 +221,6 @@ def _from_root(base: str, pattern: str) -> str:
         return pattern
     sign = "!" if pattern.startswith("!") else ""
     return f"{sign}{base}/{bare.lstrip('/')}"
-
-
-def _changed_since(root: Path, revision: str | None) -> frozenset[str] | None:
-    if revision is None:
-        return None
-    from wherein.external.git import Git
-
-    git = Git.find(root)
-    if git is None:
-        message = f"{str(root)!r} is no git repository, so nothing is known since {revision!r}"
-        raise QueryError(message, hint="leave 'since' out")
-    return frozenset(git.changed_since(revision))
 
 
 def _ask(
