@@ -53,8 +53,10 @@ _EXAMPLE_WORDS = frozenset(
 
 _SCOPE = re.compile(r"(?<!\S)(path|lang|language|kind|content):(\"[^\"]+\"|\S+)", re.IGNORECASE)
 _QUOTED = re.compile(r"\"([^\"\n]{2,400})\"|`([^`\n]{2,400})`|(?<![\w'])'([^'\n]{2,400})'(?![\w'])")
-_PATH = re.compile(r"[\w.@~+-]*(?:[/\\][\w.@~+-]+)+|\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}\b")
-_QUALIFIED = re.compile(r"[^\W\d][\w$]*(?:(?:::|->|\.|#)[^\W\d][\w$]*[!?]?)+")
+_PATH = re.compile(
+    r"(?<![\w.@~+-])[\w.@~+-]*(?:[/\\][\w.@~+-]+)+|(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5}\b"
+)
+_QUALIFIED = re.compile(r"(?<![\w$])[^\W\d][\w$]*(?:(?:::|->|\.|#)[^\W\d][\w$]*[!?]?)+")
 _NAME = re.compile(r"[^\W\d][\w$]*")
 _SEPARATOR = re.compile(r"::|->|\.|#")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -162,13 +164,16 @@ def understand(text: str, *, own_names: Iterable[str] = ()) -> Query:
     content = [word for word in all_words if word.lower() not in STOP_WORDS] or all_words
     words = tuple(dict.fromkeys(content))
     quoted = tuple(dict.fromkeys(a or b or c for a, b, c in _QUOTED.findall(subject)))[:MAX_QUOTED]
+    own = frozenset(name.lower() for name in own_names)
     symbols, qualified = _symbols(subject, words, quoted)
+    if len(words) > 1:
+        symbols = tuple(name for name in symbols if name.lower() not in own)
     lower = {word.lower() for word in all_words}
     return Query(
         text=text,
         subject=subject,
         words=words,
-        terms=tuple(_terms(all_words, words, frozenset(name.lower() for name in own_names))),
+        terms=tuple(_terms(all_words, words, own)),
         symbols=symbols,
         names=tuple(dict.fromkeys([*symbols, *(w for w in words if _NAME.fullmatch(w))]))[
             :MAX_NAMES
@@ -213,7 +218,7 @@ def _symbols(
     names += [outer for *outers, _ in qualified for outer in outers if outer[:1].isupper()]
     names += [word for word in words if is_code_name(word)]
     names += [text.strip("()") for text in quoted if _NAME.fullmatch(text.strip("()"))]
-    names += re.findall(r"([^\W\d][\w$]*)\(", subject)
+    names += re.findall(r"(?<![\w$])([^\W\d][\w$]*)\(", subject)
     names += [word for word in words[1:] if word[:1].isupper()]
     if len(words) == 1:
         names.append(words[0])
