@@ -16,6 +16,7 @@ _LEGACY = re.compile(
     r"(?=[/_.-]|$)",
     re.IGNORECASE,
 )
+_INTERNAL = re.compile(r"(?:^|/)_*(?:internals?|impl|private)/", re.IGNORECASE)
 _VERSIONED = re.compile(r"(?:^|[/_.-])v\d+(?=[/_.-]|$)|(?:^|/)[a-z]+\d(?=/)", re.IGNORECASE)
 _EXAMPLE = re.compile(
     r"(?:^|[/_-])(?:examples?|samples?|demos?|tutorials?|playground|sandbox|showcase|quickstart)"
@@ -49,6 +50,8 @@ class PathFacts:
     """``index``, ``main``, ``mod``, ``__init__``…"""
     is_private: bool
     """Its name begins with an underscore (``__init__`` and its like do not count)."""
+    is_internal: bool
+    """In a folder named ``internal`` or ``_internal``."""
     is_legacy: bool
     is_versioned: bool
     """A ``v1`` or a numbered folder is in the path."""
@@ -77,6 +80,7 @@ def path_facts(path: str) -> PathFacts:
         depth=path.count("/"),
         is_entry=raw_stem in ENTRY_STEMS,
         is_private=name.startswith("_") and not name.startswith("__"),
+        is_internal=bool(_INTERNAL.search(path)),
         is_legacy=bool(_LEGACY.search(path)),
         is_versioned=bool(_VERSIONED.search(path)),
         is_example=bool(_EXAMPLE.search(path)),

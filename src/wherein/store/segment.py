@@ -423,6 +423,10 @@ class Segment:
         """Return the names defined in one chunk."""
         return self._names(int(self.arrays.array("chunk_texts")[row, 3]))
 
+    def chunk_enclosing(self, row: int) -> tuple[str, ...]:
+        """Return the names around one chunk, outermost first."""
+        return self._names(int(self.arrays.array("chunk_texts")[row, 1]))
+
     def chunk_kind(self, row: int) -> str:
         """Return the kind of one chunk."""
         return self.kinds[int(self.arrays.array("chunk_kind")[row])]

@@ -360,6 +360,11 @@ class TreeIndex:
         number = bisect_right(self._first_chunks, ordinal) - 1
         return self._segments[number].chunk_names(ordinal - self._first_chunks[number])
 
+    def chunk_enclosing(self, ordinal: int) -> tuple[str, ...]:
+        """Return the names around one chunk, outermost first."""
+        number = bisect_right(self._first_chunks, ordinal) - 1
+        return self._segments[number].chunk_enclosing(ordinal - self._first_chunks[number])
+
     def chunk_kind(self, ordinal: int) -> str:
         """Return the kind of one chunk."""
         number = bisect_right(self._first_chunks, ordinal) - 1

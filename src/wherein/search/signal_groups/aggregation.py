@@ -25,6 +25,8 @@ SIGNALS: Mapping[str, str] = {
     "rr_top1": "0..1: 1 / rank by top1",
     "first_chunk": "0..1: BM25F of the first chunk, over the best of all: what a file opens with",
     "body_file": "0..1: BM25 of all bodies as one document, over all idf: the whole file as a unit",
+    "near": "0..1: mean of dens_top3 over the other candidates in its folder: a folder about it",
+    "best_len": "0..1: log2(1 + body terms of the best chunk) / 12: a real body, not a mention",
     "share_chunks": "0..1: share of the file's chunks that have any query term",
 }
 
@@ -52,6 +54,8 @@ def columns(
         "rr_top1": reciprocal_ranks(top1),
         "first_chunk": first / best_chunk,
         "body_file": _whole_file(matches),
+        "near": _neighbours(matches, total),
+        "best_len": _best_lengths(matches),
         "share_chunks": matches.total((matches.scores > 0).astype(np.float32)) / n,
     }
     return {name: np.asarray(column, np.float32) for name, column in found.items()}
@@ -78,3 +82,30 @@ def _whole_file(matches: Matches) -> NDArray[np.float32]:
     norms = 1 - b + b * lengths[matches.files] / average
     saturated = frequencies / (frequencies + BM25F.k1 * norms[None])
     return (matches.idf @ saturated / total).astype(np.float32)
+
+
+def _neighbours(matches: Matches, total: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the mean untrained sum of the other candidates in the same folder, 0 when alone."""
+    folders = [matches.index.path(file).rpartition("/")[0] for file in matches.files.tolist()]
+    sums: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for folder, value in zip(folders, total.tolist(), strict=True):
+        sums[folder] = sums.get(folder, 0.0) + value
+        counts[folder] = counts.get(folder, 0) + 1
+    others = [
+        (sums[folder] - value) / max(counts[folder] - 1, 1)
+        for folder, value in zip(folders, total.tolist(), strict=True)
+    ]
+    return np.array(others, np.float32)
+
+
+def _best_lengths(matches: Matches) -> NDArray[np.float32]:
+    """Return the length of each file's best chunk, 0 for a file without a match."""
+    lengths = matches.index.field_lengths
+    ends = np.append(matches.starts[1:], len(matches.rows))
+    column = np.zeros(len(matches.files), np.float32)
+    for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
+        place = start + int(matches.scores[start:end].argmax())
+        if matches.scores[place] > 0:
+            column[row] = np.log2(1 + int(lengths[int(matches.rows[place]), BODY])) / 12
+    return np.minimum(column, np.float32(1))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from wherein.search.matches import NAMES, Matches
 from wherein.search.path_facts import plain_terms
 from wherein.search.query import Query, TermKind
+from wherein.store.path_terms import path_stem
 
 __all__ = ["SIGNALS", "TYPE_KINDS", "columns"]
 
@@ -19,8 +20,10 @@ SIGNALS: Mapping[str, str] = {
     "ex_ci": "0..1: the same in any case, for every word of the query",
     "ex_type": "0..1: as ex_cs, for types alone: a name's class before its uses as a method's name",
     "qualified": "0..1: defines a qualified name of the query inside what it is qualified by",
+    "ex_home": "0 or 1: the file is called by a name of the query that it also defines",
     "name_f1": "0..1: best F1 of a defined name's words against the query's, by idf",
     "name_f1_type": "0..1: the same over chunks of types",
+    "qname_f1": "0..1: as name_f1, with the enclosing names' words added",
     "cov_def": "0..1: share of the query's words that are a definition's whole name here",
 }
 
@@ -50,11 +53,13 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     exact = _defined(matches, query.symbols, ignore_case=False)
     by_word = [_defined(matches, [name], ignore_case=True) for name in query.names]
     any_case = np.maximum.reduce([*by_word, np.zeros(len(matches.files), np.float32)])
-    best, best_type = _name_likeness(matches)
+    best, best_type, best_qualified = _name_likeness(matches)
     return {
         "ex_cs": exact,
         "ex_ci": any_case,
         "ex_type": exact * (best_type > 0),
+        "ex_home": _at_home(matches, query),
+        "qname_f1": best_qualified,
         "qualified": _qualified(matches, query),
         "name_f1": best,
         "name_f1_type": best_type,
@@ -91,32 +96,52 @@ def _qualified(matches: Matches, query: Query) -> NDArray[np.float32]:
     return column
 
 
-def _name_likeness(matches: Matches) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the best F1 of a name's words against the query's, over all chunks and over types."""
+def _at_home(matches: Matches, query: Query) -> NDArray[np.float32]:
+    """Return whether the file is called by a name of the query, in any case, and defines it."""
+    column = np.zeros(len(matches.files), np.float32)
+    names = {name.lower() for name in query.names}
+    for row, file in enumerate(matches.files.tolist()):
+        telling = path_stem(matches.index.path(file))
+        if telling.lower() in names:
+            column[row] = bool(matches.index.definitions_of(file, telling, ignore_case=True))
+    return column
+
+
+def _name_likeness(
+    matches: Matches,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the best F1 of a name's words against the query's: of all, of types, of qualified."""
     best = np.zeros(len(matches.files), np.float32)
-    best_type = best.copy()
+    best_type, best_qualified = best.copy(), best.copy()
     idf = matches.of_kind(TermKind.WORD)
     weights = {term.term: float(w) for term, w in zip(matches.terms, idf, strict=True) if w > 0}
     total = sum(weights.values())
     if total <= 0:
-        return best, best_type
+        return best, best_type, best_qualified
     in_names = matches.share(matches.counts[NAMES] > 0, idf)
     ends = np.append(matches.starts[1:], len(matches.rows))
     for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
         places = np.argsort(-in_names[start:end], kind="stable")[:CHUNKS_COMPARED] + start
         for place in places[in_names[places] > 0].tolist():
             ordinal = int(matches.rows[place])
-            value = _best_f1(matches.index.chunk_names(ordinal), weights, total)
+            names = matches.index.chunk_names(ordinal)
+            value = _best_f1(names, (), weights, total)
+            outer = plain_terms(" ".join(matches.index.chunk_enclosing(ordinal)))
+            with_outer = _best_f1(names, outer, weights, total) if outer else value
+            best_qualified[row] = max(best_qualified[row], with_outer)
             best[row] = max(best[row], value)
             if matches.index.chunk_kind(ordinal) in TYPE_KINDS:
                 best_type[row] = max(best_type[row], value)
-    return best, best_type
+    return best, best_type, best_qualified
 
 
-def _best_f1(names: Iterable[str], weights: Mapping[str, float], total: float) -> float:
+def _best_f1(
+    names: Iterable[str], outer: Iterable[str], weights: Mapping[str, float], total: float
+) -> float:
+    """Return the best F1 of the words of a name, those of ``outer`` added, by idf."""
     best = 0.0
     for name in islice(names, MAX_NAMES):
-        parts = plain_terms(name)
+        parts = tuple(dict.fromkeys((*outer, *plain_terms(name))))
         matched = sum(weights.get(part, 0.0) for part in parts)
         if matched:
             n_matched = sum(part in weights for part in parts)

@@ -16,6 +16,7 @@ __all__ = ["SIGNALS", "columns"]
 
 SIGNALS: Mapping[str, str] = {
     "stem": "0..1: share of the query's idf in the telling name (of index files: the folder's)",
+    "stem_rare": "0..1: largest idf of a query word in the telling name, over the query's largest",
     "stem_in_q": "0..1: share of the telling name's words that are in the query",
     "stem_full": "0 or 1: every word of the telling name is in the query",
     "stem_joined": "0 or 1: the telling name is one identifier of the query, or its words joined",
@@ -34,6 +35,7 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
         term.term: float(weight) / total if total > 0 else 0.0
         for term, weight in zip(matches.terms, idf, strict=True)
     }
+    largest = max(weights.values(), default=0.0)
     words = {term.term for term in matches.terms if term.kind == TermKind.WORD}
     wholes = {term.term for term in matches.terms if term.kind != TermKind.WORD}
     found = {name: np.zeros(len(matches.files), np.float32) for name in SIGNALS}
@@ -42,6 +44,8 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
         facts = path_facts(path)
         in_query = len(facts.stem_terms & words)
         found["stem"][row] = _share(facts.stem_terms, weights)
+        rarest = max((weights.get(term, 0.0) for term in facts.stem_terms), default=0.0)
+        found["stem_rare"][row] = rarest / largest if largest > 0 else 0.0
         found["stem_in_q"][row] = in_query / max(len(facts.stem_terms), 1)
         found["stem_full"][row] = bool(in_query) and in_query == len(facts.stem_terms)
         found["stem_joined"][row] = facts.n_stem_words > 1 and facts.stem_whole in wholes
