@@ -25,7 +25,7 @@ from wherein.store.lock import FileLock
 from wherein.store.manifest import Manifest, SegmentUse, read_head
 from wherein.store.segment import Segment
 from wherein.store.tree_index import TreeIndex
-from wherein.types import Answer, Skipped, TreeEntry
+from wherein.types import Answer, Evidence, Hit, Skipped, TreeEntry
 from wherein.walk.blob import blob_id
 from wherein.walk.encoding import decode
 from wherein.walk.reading import TreeReader
@@ -167,6 +167,16 @@ class Workspace:
         """Return the files of the tree as they are now, with the ids of their contents."""
         return self.refresh().manifest.entries.tree_entries()
 
+    def fresh_manifest(self) -> Manifest | None:
+        """Return what the index holds when the files are as it says, None when they are not.
+
+        Nothing is indexed for it: one look at the disk.
+        """
+        manifest = self._freshness.stored()
+        if manifest is None or not self._freshness.is_current(manifest):
+            return None
+        return manifest
+
     def search(self, query: str, limit: int = 10, *, filters: Filters | None = None) -> Answer:
         """Answer a query from the files as they are now.
 
@@ -217,7 +227,7 @@ class Workspace:
             QueryError: The file has no such line, or a filter names something unknown.
             StoreError: The index cannot be used.
         """
-        from wherein.search.pipeline import similar
+        from wherein.search.similar import similar
 
         def ask(index: TreeIndex, manifest: Manifest, texts: _Texts) -> Answer:
             return similar(
@@ -401,17 +411,9 @@ class Workspace:
                 repository=self.name,
             )
         how = f"{note}: {scanned.n_files} of them were scanned for the query's words"
-        kept = max(limit - len(scanned.hits), limit - limit // 3)
-        hits = (*answer.hits[:kept], *scanned.hits)[:limit]
-        lowest = min((hit.score for hit in answer.hits[:kept]), default=1.0)
         return replace(
             answer,
-            hits=tuple(
-                replace(hit, rank=rank, score=min(lowest, 1.0) * hit.score)
-                if hit.rank == 0
-                else replace(hit, rank=rank)
-                for rank, hit in enumerate(hits, start=1)
-            ),
+            hits=_joined(answer, scanned.hits, limit),
             notes=(*answer.notes, how),
             counters=replace(
                 answer.counters,
@@ -463,6 +465,29 @@ class Workspace:
         anchor = self._freshness.anchor
         names = {self.root.name, anchor.parent.name if anchor.name == ".git" else anchor.name}
         return tuple(sorted(names - {""}))
+
+
+def _joined(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+    """Put scanned hits after the ranked ones, or before them where those are guesses.
+
+    The scores keep the order: a scanned hit's is its share of the words, below what precedes it.
+    """
+    certain = [hit for hit in scanned if hit.evidence is not Evidence.WEAK]
+    if answer.evidence is Evidence.WEAK:
+        others = [hit for hit in scanned if hit.evidence is Evidence.WEAK]
+        hits = [*certain, *answer.hits, *others][:limit]
+    else:
+        kept = max(limit - len(certain), limit - limit // 3)
+        hits = [*answer.hits[:kept], *scanned][:limit]
+    scored: list[Hit] = []
+    ceiling = max((hit.score for hit in answer.hits), default=0.0) + 1
+    for rank, hit in enumerate(hits, start=1):
+        is_scanned = hit.rank == 0
+        score = min(ceiling, ceiling * hit.score if is_scanned else hit.score)
+        signals = {"words found by scanning": score} if is_scanned else hit.signals
+        scored.append(replace(hit, rank=rank, score=score, signals=signals))
+        ceiling = score
+    return tuple(scored)
 
 
 class _Texts:
