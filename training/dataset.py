@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -198,6 +199,39 @@ def _part(
     }
 
 
+_ARRAYS = (
+    "counts", "languages", "packages", "joined", "query_passages", "query_kinds",
+)  # fmt: skip
+
+
+def save_pairs(pairs: Pairs, vocabulary: Vocabulary, folder: Path) -> None:
+    """Write the loaded arrays, so that each run and each process maps the same files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(pairs, name))
+    for name in ("passages", "queries"):
+        ragged: Ragged = getattr(pairs, name)
+        np.save(folder / f"{name}-offsets.npy", ragged.offsets)
+        np.save(folder / f"{name}-values.npy", ragged.values)
+    about = {"terms": vocabulary.terms, "n_buckets": vocabulary.n_buckets, "names": pairs.names}
+    (folder / "about.json").write_text(json.dumps(about))
+
+
+def open_pairs(folder: Path) -> tuple[Pairs, Vocabulary]:
+    """Map what `save_pairs` wrote."""
+    about = json.loads((folder / "about.json").read_text())
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    ragged = {
+        name: Ragged(
+            np.load(folder / f"{name}-offsets.npy", mmap_mode="r"),
+            np.load(folder / f"{name}-values.npy", mmap_mode="r"),
+        )
+        for name in ("passages", "queries")
+    }
+    vocabulary = Vocabulary(about["terms"], about["n_buckets"])
+    return Pairs(**arrays, **ragged, names=about["names"]), vocabulary
+
+
 def passage_features(
     counts: NDArray[np.uint8], with_name: NDArray[np.bool_], with_rest: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
@@ -215,20 +249,30 @@ def passage_features(
 
 
 def batches(
-    pairs: Pairs, size: int, group: int, chances: dict[int, float], rng: np.random.Generator
+    pairs: Pairs,
+    size: int,
+    group: int,
+    chances: dict[int, float],
+    rng: np.random.Generator,
+    part: tuple[int, int] = (0, 1),
 ) -> Iterator[NDArray[np.int64]]:
     """Yield query numbers, in batches made of groups that come from one package each.
 
     Neighbours in a group lie near one another in the package, so they are hard negatives.
+    ``part`` (k, n) yields the k-th of n equal shares: with equal ``rng`` they do not overlap.
     """
     chance = np.array([chances.get(kind, 0.0) for kind in range(5)])[pairs.query_kinds]
     chosen = np.flatnonzero(rng.random(len(chance)) < chance)
-    package = pairs.packages[pairs.query_passages[chosen]]
+    passage = pairs.query_passages[chosen]
     # Near in the package: by passage number in blocks, blocks shuffled.
-    block = pairs.query_passages[chosen] // (2 * group)
-    order = np.lexsort((rng.random(len(chosen)), rng.permutation(block.max() + 1)[block], package))
+    block = passage // (2 * group)
+    shuffled = rng.permutation(int(block.max()) + 1)[block]
+    order = np.lexsort((rng.random(len(chosen)), shuffled, pairs.packages[passage]))
     chosen = chosen[order]
-    groups = [chosen[i : i + group] for i in range(0, len(chosen), group)]
-    rng.shuffle(groups)
-    for start in range(0, len(groups), size // group):
-        yield np.concatenate(groups[start : start + size // group])
+    n_groups = len(chosen) // group
+    places = rng.permutation(n_groups)
+    per_batch = size // group
+    share = n_groups // (per_batch * part[1]) * per_batch
+    for start in range(part[0] * share, (part[0] + 1) * share, per_batch):
+        picked = places[start : start + per_batch]
+        yield np.concatenate([chosen[i * group : (i + 1) * group] for i in picked])

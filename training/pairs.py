@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import zlib
@@ -92,7 +93,7 @@ class Shard:
 
     def save(self, path: Path) -> None:
         """Write the arrays."""
-        partial = path.with_suffix(".partial.npz")
+        partial = path.with_suffix(f".{os.getpid()}.partial.npz")
         blob = zlib.compress(msgspec.msgpack.encode(list(self.table.numbers)), 1)
         np.savez(
             partial,

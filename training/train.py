@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import time
 from dataclasses import asdict, dataclass, fields
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,9 @@ from dataset import (
     batches,
     build_vocabulary,
     load_pairs,
+    open_pairs,
     passage_features,
+    save_pairs,
 )
 from evaluate import Model, holdouts, judge_all, table_of
 from numpy.typing import NDArray
@@ -47,7 +51,7 @@ class Options:
     rate: float = 0.004
     temperature: float = 0.05
     dropout: float = 0.3
-    most_terms: int = 90
+    most_terms: int = 64
     name_shown: float = 0.7
     rest_shown: float = 0.25
     names: float = 0.5
@@ -56,6 +60,18 @@ class Options:
     headings: float = 1.0
     share: float = 1.0
     seed: int = 1
+    workers: int = 2
+    merge_every: int = 16
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a run reads and writes, and which sets it reports after each epoch."""
+
+    options: Options
+    work: Path
+    output: Path
+    sets: list[str]
 
 
 class StaticModel(nn.Module):
@@ -93,18 +109,43 @@ class StaticModel(nn.Module):
         )
 
 
+class _Contrast(torch.autograd.Function):
+    """InfoNCE both ways with its gradient by hand.
+
+    Cosines are at most one, so subtracting the scale keeps every exponential in range, and one
+    exponential serves both directions: a third of the time of two cross-entropies.
+    """
+
+    @staticmethod
+    def forward(ctx, q, p, same, scale):  # noqa: ANN001, ANN205
+        """Return the mean loss over rows and columns."""
+        cosines = q @ p.T
+        likeness = torch.exp_((cosines - 1) * scale)
+        likeness[same] = 0
+        rows, columns = likeness.sum(1), likeness.sum(0)
+        right = cosines.diagonal()
+        ctx.save_for_backward(q, p, cosines, likeness, rows, columns, scale)
+        return ((rows.log() + columns.log()) / 2 + scale * (1 - right)).mean()
+
+    @staticmethod
+    def backward(ctx, grad):  # noqa: ANN001, ANN205
+        """Return the gradients of both sides and of the scale."""
+        q, p, cosines, likeness, rows, columns, scale = ctx.saved_tensors
+        n = len(q)
+        slope = likeness.mul_((0.5 / n / rows)[:, None] + (0.5 / n / columns)[None, :])
+        slope.diagonal().sub_(1 / n)
+        by_scale = (slope * cosines).sum() * grad
+        slope.mul_(scale * grad)
+        return slope @ p, slope.T @ q, None, by_scale
+
+
 def contrast(
     queries: torch.Tensor, passages: torch.Tensor, same: torch.Tensor, scale: torch.Tensor
 ) -> torch.Tensor:
-    """Return InfoNCE both ways; ``same`` marks pairs that are no negatives."""
+    """Return InfoNCE both ways; ``same`` indexes pairs that are no negatives."""
     q = nn.functional.normalize(queries, dim=1)
     p = nn.functional.normalize(passages, dim=1)
-    scores = (q @ p.T) * scale
-    scores = scores.masked_fill(same, -1e4)
-    right = torch.arange(len(scores))
-    return (
-        nn.functional.cross_entropy(scores, right) + nn.functional.cross_entropy(scores.T, right)
-    ) / 2
+    return _Contrast.apply(q, p, same, scale)
 
 
 class Batcher:
@@ -153,53 +194,135 @@ def rarity_of(pairs: Pairs, n_rows: int) -> NDArray[np.float32]:
     return (idf / idf.mean()).astype(np.float32)
 
 
-def train(pairs: Pairs, vocabulary: Vocabulary, options: Options, work: Path) -> StaticModel:
-    """Train over all epochs, reporting the small sets after each."""
-    torch.manual_seed(options.seed)
-    rng = np.random.default_rng(options.seed)
-    model = StaticModel(vocabulary.n_rows, options.dim, rarity_of(pairs, vocabulary.n_rows))
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)
-    chances = {
-        DOCUMENTATION: options.share, NAME: options.names * options.share,
-        TEST: options.tests * options.share, ERROR: options.errors * options.share,
-        HEADING: options.headings * options.share,
+def chances_of(options: Options) -> dict[int, float]:
+    """Return with which chance a query of each kind takes part in an epoch."""
+    whole = {
+        DOCUMENTATION: 1.0, NAME: options.names, TEST: options.tests, ERROR: options.errors,
+        HEADING: options.headings,
     }  # fmt: skip
+    return {kind: chance * options.share for kind, chance in whole.items()}
+
+
+class Shared:
+    """What the processes of one run share: a copy of the table each, and which rows it moved.
+
+    Every `Options.merge_every` steps the tables are merged row by row: the mean over the processes
+    that moved the row, so that rare terms keep their whole step.
+    """
+
+    def __init__(self, model: StaticModel, n_workers: int, context: BaseContext) -> None:
+        self.n_workers = n_workers
+        self.barrier = context.Barrier(n_workers)
+        self.base = model.table.detach().clone().share_memory_()
+        self.tables = torch.zeros((n_workers, *self.base.shape)).share_memory_()
+        self.moved = torch.zeros((n_workers, len(self.base)), dtype=torch.bool).share_memory_()
+        self.small = torch.zeros((n_workers, _flat(model).numel())).share_memory_()
+
+    def merge(self, model: StaticModel, rank: int) -> None:
+        """Exchange what this process learned for what all did."""
+        if self.n_workers == 1:
+            return
+        with torch.no_grad():
+            self.tables[rank] = model.table
+            self.small[rank] = _flat(model)
+            self.barrier.wait()
+            rows = slice(*(len(self.base) * part // self.n_workers for part in (rank, rank + 1)))
+            moved = self.moved[:, rows, None]
+            steps = ((self.tables[:, rows] - self.base[rows]) * moved).sum(0)
+            self.base[rows] += steps / moved.sum(0).clamp(min=1)
+            self.barrier.wait()
+            model.table.copy_(self.base)
+            _set_flat(model, self.small.mean(0))
+            self.barrier.wait()
+            self.moved[rank] = False
+
+
+def _small(model: StaticModel) -> list[nn.Parameter]:
+    return [value for name, value in model.named_parameters() if name != "table"]
+
+
+def _flat(model: StaticModel) -> torch.Tensor:
+    return torch.cat([value.detach().reshape(-1) for value in _small(model)])
+
+
+def _set_flat(model: StaticModel, values: torch.Tensor) -> None:
+    start = 0
+    for parameter in _small(model):
+        part = values[start : start + parameter.numel()]
+        parameter.copy_(part.reshape(parameter.shape))
+        start += parameter.numel()
+
+
+def work_on(rank: int, shared: Shared, model: StaticModel, folder: Path, run: Run) -> None:
+    """Train one process's share of every epoch; the first process reports and saves."""
+    torch.set_num_threads(1)
+    options, n_workers = run.options, shared.n_workers
+    pairs, vocabulary = open_pairs(folder)
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)
+    chances = chances_of(options)
     expected = sum(chances[kind] * (pairs.query_kinds == kind).sum() for kind in chances)
-    total = int(options.epochs * expected / options.batch) + 1
-    warm = max(1, total // 20)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, max(0.02, 1 - step / total))
-    )
-    batcher, started, step = Batcher(pairs, options, rng), time.process_time(), 0
+    total = int(options.epochs * expected / options.batch / n_workers) + 1
+    batcher = Batcher(pairs, options, np.random.default_rng((options.seed, rank)))
+    step, started = 0, time.process_time()
     for epoch in range(options.epochs):
-        for chosen in batches(pairs, options.batch, options.group, chances, rng):
-            loss = _step(model, batcher, chosen, options)
+        rng = np.random.default_rng((options.seed, 1000 + epoch))
+        part = (rank, n_workers)
+        for chosen in batches(pairs, options.batch, options.group, chances, rng, part):
+            for group in optimizer.param_groups:
+                group["lr"] = options.rate * _slope(step, total)
             optimizer.zero_grad()
+            loss = _step(model, batcher, chosen, options, shared.moved[rank])
             loss.backward()
             optimizer.step()
-            schedule.step()
             step += 1
-            if step % 50 == 0:
+            if step % options.merge_every == 0:
+                shared.merge(model, rank)
+            if step % 20 == 0 and rank == 0:
                 spent = time.process_time() - started
                 print(f"step {step}/{total} loss {loss.item():.3f} cpu {spent:.0f} s", flush=True)
-        figures = judge_all(plain_model(model, vocabulary), work, ["django", "django-small", "go"])
-        print(f"epoch {epoch + 1}\n{table_of(figures)}", flush=True)
-    return model
+        shared.merge(model, rank)
+        if rank == 0:
+            trained = plain_model(model, vocabulary)
+            save(trained, options, run.output)
+            figures = judge_all(trained, run.work, run.sets)
+            print(f"epoch {epoch + 1}\n{table_of(figures)}", flush=True)
+
+
+def _slope(step: int, total: int) -> float:
+    """Return the share of the learning rate: a short rise, then straight down."""
+    return min((step + 1) / max(1, total // 20), max(0.02, 1 - step / total))
 
 
 def _step(
-    model: StaticModel, batcher: Batcher, chosen: NDArray[np.int64], options: Options
+    model: StaticModel,
+    batcher: Batcher,
+    chosen: NDArray[np.int64],
+    options: Options,
+    moved: torch.Tensor,
 ) -> torch.Tensor:
-    passages = model.passages(*batcher.passages(chosen))
-    queries = model.queries(*batcher.queries(chosen))
-    wanted = torch.from_numpy(batcher.pairs.query_passages[chosen])
-    same = wanted[:, None] == wanted[None, :]
-    same.fill_diagonal_(fill_value=False)
+    rows, *rest = batcher.passages(chosen)
+    passages = model.passages(rows, *rest)
+    asked, *others = batcher.queries(chosen)
+    queries = model.queries(asked, *others)
+    moved[rows] = True
+    moved[asked] = True
+    same = _same(batcher.pairs.query_passages[chosen])
     scale = model.scale.exp().clamp(5, 60)
     loss = contrast(queries, passages, same, scale)
     # Matryoshka: one of the shorter vectors in turn, which costs a third of all at every step.
     part = int(batcher.rng.choice([options.dim // 2, options.dim // 4]))
     return loss + 0.4 * contrast(queries[:, :part], passages[:, :part], same, scale)
+
+
+def _same(wanted: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the places, off the diagonal, where two queries want the same passage."""
+    order = np.argsort(wanted, kind="stable")
+    left, right = [], []
+    for distance in (1, 2, 3):
+        equal = np.flatnonzero(wanted[order[distance:]] == wanted[order[:-distance]])
+        left += [order[equal], order[equal + distance]]
+        right += [order[equal + distance], order[equal]]
+    return torch.from_numpy(np.concatenate(left)), torch.from_numpy(np.concatenate(right))
 
 
 def plain_model(model: StaticModel, vocabulary: Vocabulary) -> Model:
@@ -244,22 +367,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--dataset", type=Path, help="folder of an earlier run's loaded pairs")
     for field in fields(Options):
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default),
                             default=field.default)  # fmt: skip
     arguments = vars(parser.parse_args())
-    work, output = arguments.pop("work"), arguments.pop("output")
+    work, output, dataset = (arguments.pop(name) for name in ("work", "output", "dataset"))
     options = Options(**arguments)
     torch.set_num_threads(1)
-    shards = training_shards(work)
-    vocabulary = build_vocabulary(shards, options.terms, options.buckets)
-    pairs = load_pairs(shards, vocabulary, barred_passages(work))
+    folder = prepare(work, options) if dataset is None else dataset
+    pairs, vocabulary = open_pairs(folder)
     kinds = np.bincount(pairs.query_kinds, minlength=5).tolist()
-    print(f"{len(shards)} packages, {len(pairs.languages)} passages, queries by kind {kinds}")
-    trained = plain_model(train(pairs, vocabulary, options, work), vocabulary)
-    save(trained, options, output)
-    print(table_of(judge_all(trained, work, [])))
+    print(f"{len(pairs.names)} packages, {len(pairs.languages)} passages, queries by kind {kinds}")
+    torch.manual_seed(options.seed)
+    model = StaticModel(vocabulary.n_rows, options.dim, rarity_of(pairs, vocabulary.n_rows))
+    context = multiprocessing.get_context("fork")
+    shared = Shared(model, options.workers, context)
+    run = Run(options, work, output, ["django", "django-small", "go"])
+    workers = [
+        context.Process(target=work_on, args=(rank, shared, model, folder, run))
+        for rank in range(options.workers)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print(table_of(judge_all(Model.load(output), work, [])))
     print(json.dumps(asdict(options)))
+
+
+def prepare(work: Path, options: Options) -> Path:
+    """Load every training shard over one vocabulary into ``dataset``, once."""
+    folder = work / f"dataset-{options.terms}"
+    if not (folder / "about.json").exists():
+        shards = training_shards(work)
+        vocabulary = build_vocabulary(shards, options.terms, options.buckets)
+        save_pairs(load_pairs(shards, vocabulary, barred_passages(work)), vocabulary, folder)
+    return folder
 
 
 if __name__ == "__main__":
