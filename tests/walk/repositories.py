@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import subprocess  # noqa: TID251 - tests start git directly
 from pathlib import Path
 
 from wherein.settings import Settings
@@ -24,7 +24,7 @@ GIT_ENVIRONMENT = {
 
 def git(folder: Path, *args: str | bytes) -> bytes:
     """Run git in ``folder`` and return what it prints."""
-    done = subprocess.run(  # noqa: TID251 - tests start git directly
+    done = subprocess.run(
         ("git", "-c", "protocol.file.allow=always", *args),
         cwd=folder,
         env=GIT_ENVIRONMENT,

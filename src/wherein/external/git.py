@@ -9,6 +9,7 @@ filters from the working tree is offered.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,13 +18,17 @@ from pathlib import Path
 from wherein.errors import ExternalError, MissingProgramError, PathError, RevisionError
 from wherein.external.git_index import (
     GITLINK,
+    SYMLINK,
     Index,
+    IndexEntry,
     UnknownIndexError,
     parse_debug_listing,
     read_index_file,
     vouches,
 )
 from wherein.external.run import Completed, Running, run, stream
+from wherein.walk.blob import blob_id
+from wherein.walk.reading import TreeReader
 
 __all__ = ["SAFE_ENVIRONMENT", "SAFE_OPTIONS", "Git", "Probe", "StatusEntry"]
 
@@ -79,9 +84,6 @@ SAFE_ENVIRONMENT = {
 
 TIMEOUT_S = 120.0
 """A listing of a million files on a cold disk takes tens of seconds; more is a hanging mount."""
-
-NOT_A_REPOSITORY = 128
-"""Git's exit code for a fatal error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +269,13 @@ class Git:
     def changed_since(self, revision: str) -> set[str]:
         """Return paths under `root` whose content may differ from ``revision``'s.
 
-        Changed and deleted tracked paths and untracked ones. A path whose stat differs from the
-        index counts as changed without being read: git would run filters to read it.
+        Changed and deleted tracked paths, and untracked ones.
 
         Raises:
             RevisionError: Git does not know the revision.
         """
         commit = self.resolve(revision)
-        # Tree against index needs no file; files against index by stat alone (see `stale_paths`).
+        # Tree against index needs no file; files against index see `stale_paths`.
         staged = self.output(
             "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
             "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit, "--",
@@ -296,26 +297,36 @@ class Git:
         return parse_debug_listing(listing, written_ns)
 
     def stale_paths(self) -> list[str]:
-        """Return tracked paths that the index does not vouch for, by git's stat data alone.
+        """Return tracked paths whose bytes differ from the index, or that are gone.
 
-        A changed or deleted file is among them; so is a file only touched since git last looked.
+        What the stat does not settle is hashed by us: git would run filters over it. So where a
+        filter or line-end rule makes disk and index differ, the path counts as changed.
         """
         index = self.index()
         prefix = self.prefix
-        stale: list[str] = []
-        for entry in index.entries:
-            if not entry.path.startswith(prefix) or entry.mode == GITLINK:
-                continue
-            path = entry.path[len(prefix) :]
-            try:
-                found = os.lstat(self.root / path)
-            except OSError:
-                if not entry.is_skip_worktree:
-                    stale.append(path)
-                continue
-            if not vouches(entry, found, index.written_ns):
-                stale.append(path)
-        return stale
+        with TreeReader(self.root) as reader:
+            return [
+                entry.path[len(prefix) :]
+                for entry in index.entries
+                if entry.path.startswith(prefix)
+                and entry.mode != GITLINK
+                and self._is_stale(entry, entry.path[len(prefix) :], index.written_ns, reader)
+            ]
+
+    def _is_stale(self, entry: IndexEntry, path: str, written_ns: int, reader: TreeReader) -> bool:
+        full = self.root / path
+        try:
+            found = full.lstat()
+            if vouches(entry, found, written_ns):
+                return False
+            if stat.S_ISLNK(found.st_mode):
+                data = os.fsencode(full.readlink())
+                return entry.mode != SYMLINK or blob_id(data) != entry.blob_id
+            return entry.mode == SYMLINK or blob_id(reader.read(path).data) != entry.blob_id
+        except OSError:
+            return not entry.is_skip_worktree
+        except PathError:  # no regular file any more
+            return True
 
     def status(self) -> list[StatusEntry]:
         """Return what ``git status`` says, computed without reading files through filters."""

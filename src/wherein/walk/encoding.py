@@ -30,6 +30,9 @@ Real text of the right encoding scores 0.8 to 1.3, text of another one below 0.5
 MAX_BROKEN_SHARE = 0.2
 """A file whose multi-byte sequences are UTF-8 but for this share is UTF-8 with damage."""
 
+MIN_LETTERS = 6
+"""Fewer letters above 0x7f than this are no evidence for anything but Latin-1."""
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig", "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le", "utf-32-le"),
@@ -254,9 +257,11 @@ _EAST_ASIAN = {
 def _decode_single_byte(data: bytes, sample: bytes) -> Decoded | None:
     runs = _HIGH_RUN.findall(sample)
     high = b"".join(runs)
-    if len(high) > 2.5 * len(runs):  # words of high letters: not a Latin script
+    if (
+        len(high) > 2.5 * len(runs) and len(high) >= MIN_LETTERS
+    ):  # words of high letters: not a Latin script
         return _decode_cyrillic(data, high)
-    if len(high) * 2 > len(sample):
+    if len(high) * 2 > len(sample) and len(high) >= MIN_LETTERS:
         return None
     codec = "cp1252" if re.search(rb"[\x80-\x9f]", high) else "latin-1"
     try:

@@ -20,7 +20,7 @@ from wherein.types import Skipped
 from wherein.walk.hidden import OWN_IGNORE_FILES, HidingRules, read_rules
 from wherein.walk.ignore import IgnoreRules
 
-__all__ = ["Candidate", "Gathered", "gather"]
+__all__ = ["Candidate", "Gathered", "Repository", "gather", "gather_plain", "gather_repository"]
 
 MAX_DEPTH = 100
 """Repositories nested deeper than this are a loop, not source."""
@@ -82,16 +82,26 @@ def gather(root: Path, hiding: HidingRules, include: IgnoreRules | None = None) 
         elif git.prefix and git.at_top().ignored_among([git.prefix[:-1]]):
             found.notes.append("git ignores this folder; it is listed by its own ignore rules")
             git = None
-    if git is not None:
-        _gather_repository(git, "", found, include, 0)
-    else:
-        _gather_plain(root, "", outer, found, include, 0)
+    if git is None or not _gather_with_git(git, "", found, include, 0):
+        gather_plain(root, "", outer, found, include, 0)
     if outer is not None:
         found.head = outer.head() or (git.head() if git is not None else None)
     return found
 
 
-def _gather_repository(
+def _gather_with_git(
+    git: Git, prefix: str, found: Gathered, include: IgnoreRules | None, depth: int
+) -> bool:
+    """Add the files of one working tree as git lists them; return False when git fails."""
+    try:
+        gather_repository(git, prefix, found, include, depth)
+    except ExternalError as error:  # a damaged index, or a pipe called .gitignore
+        found.notes.append(f"{error.message}; files are listed by the ignore rules alone")
+        return False
+    return True
+
+
+def gather_repository(
     git: Git, prefix: str, found: Gathered, include: IgnoreRules | None, depth: int
 ) -> None:
     """Add the files of one working tree as git lists them."""
@@ -140,10 +150,22 @@ def _watch_repository(folder: GitFolder, root: Path, found: Gathered) -> None:
     excludes = folder.excludes_file()
     if excludes is not None:
         found.watched.add(str(excludes))
+        _note_catch_all(excludes, found)
     above = root
     while above != folder.top and above != above.parent:
         above = above.parent
         found.watched.add(str(above / ".gitignore"))
+
+
+def _note_catch_all(excludes: Path, found: Gathered) -> None:
+    """Say when the user's own ignore file hides everything git does not track."""
+    rules = read_rules(excludes)
+    for rule in rules.rules if rules is not None else ():
+        if rule.pattern in {b"*", b"**", b"/*", b"/**"} and not rule.is_negated:
+            shown = f"{excludes}:{rule.line}:{os.fsdecode(rule.pattern)}"
+            note = f"untracked files are hidden by the personal rule {shown}"
+            if note not in found.notes:
+                found.notes.append(note)
 
 
 def _gather_nested(
@@ -165,10 +187,11 @@ def _gather_nested(
         found.skipped.append(Skipped(path, "linked worktree"))
         return
     inner = Git.find(place)
-    if inner is not None and inner.prefix == "":
-        _gather_repository(inner, f"{path}/", found, include, depth)
-    else:
-        _gather_plain(place, f"{path}/", folder, found, include, depth)
+    if inner is not None and inner.prefix:
+        inner = None  # git takes it for a part of the tree around it
+    if inner is not None and _gather_with_git(inner, f"{path}/", found, include, depth):
+        return
+    gather_plain(place, f"{path}/", folder, found, include, depth)
 
 
 def _scan_folders(git: Git, prefix: str, found: Gathered) -> list[str]:
@@ -275,7 +298,7 @@ def _gather_included(
         if is_repository(place):
             _gather_nested(place, folder, repository, found, None, depth)
         else:
-            _gather_plain(place, path, None, found, None, depth)
+            gather_plain(place, path, None, found, None, depth)
     elif may_match_below(include, folder):
         found.folders.add(folder)
         for name, is_folder in _names(place):
@@ -333,7 +356,7 @@ class _Level:
         return self if rules is None else _Level((*self.rules, (base, rules)), self.is_ignored)
 
 
-def _gather_plain(
+def gather_plain(
     root: Path,
     prefix: str,
     folder: GitFolder | None,

@@ -15,6 +15,7 @@ __all__ = ["IgnoreRules", "Rule", "parse_rules"]
 
 _SPECIAL = frozenset(b"*?[\\")
 _NEVER = rb"(?!)"
+_UPPER = frozenset(range(ord("A"), ord("Z") + 1))
 _CLASSES: dict[bytes, frozenset[int]] = {
     b"alnum": frozenset(b for b in range(128) if chr(b).isalnum()),
     b"alpha": frozenset(b for b in range(128) if chr(b).isalpha()),
@@ -128,12 +129,12 @@ def _compile(pattern: bytes, *, is_for_names: bool, ignore_case: bool) -> re.Pat
         literal_end = literal_end if literal_end == len(pattern) else 0
     # Git compares the literal beginning and hands the matcher only what follows, so that a ``**``
     # right after it counts as one at the start of a component.
-    body = _translate(pattern[literal_end:], is_path=not is_for_names)
+    body = _translate(pattern[literal_end:], is_path=not is_for_names, folds=ignore_case)
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else re.NOFLAG)
     return re.compile(re.escape(pattern[:literal_end]) + body, flags)
 
 
-def _translate(pattern: bytes, *, is_path: bool) -> bytes:
+def _translate(pattern: bytes, *, is_path: bool, folds: bool) -> bytes:
     """Return the regular expression of a wildcard pattern."""
     out: list[bytes] = []
     i = 0
@@ -144,7 +145,7 @@ def _translate(pattern: bytes, *, is_path: bool) -> bytes:
         elif byte == b"?":
             part, i = (b"[^/]" if is_path else b"."), i + 1
         elif byte == b"[":
-            part, i = _bracket(pattern, i, is_path=is_path)
+            part, i = _bracket(pattern, i, is_path=is_path, folds=folds)
         elif byte == b"\\":
             part = re.escape(pattern[i + 1 : i + 2]) if i + 1 < len(pattern) else _NEVER
             i += 2
@@ -173,7 +174,7 @@ def _stars(pattern: bytes, start: int, *, is_path: bool) -> tuple[bytes, int]:
     return b"[^/]*", end
 
 
-def _bracket(pattern: bytes, start: int, *, is_path: bool) -> tuple[bytes, int]:
+def _bracket(pattern: bytes, start: int, *, is_path: bool, folds: bool) -> tuple[bytes, int]:
     """Translate a set like git's matcher reads it; a malformed one matches nothing."""
     i = start + 1
     is_negated = pattern[i : i + 1] in {b"!", b"^"}
@@ -187,12 +188,14 @@ def _bracket(pattern: bytes, start: int, *, is_path: bool) -> tuple[bytes, int]:
         if byte == ord("]") and not is_first:
             break
         is_first = False
-        found = _member(pattern, i, previous, members)
+        found = _member(pattern, i, previous, members, folds=folds)
         if found is None:
             return _NEVER, i
         i, previous = found
     if is_negated:
         members = set(range(256)) - members
+    if folds:  # git lower-cases the name, not the members
+        members = {b for b in range(256) if (b | 0x20 if b in _UPPER else b) in members}
     if is_path:
         members.discard(ord("/"))
     if not members:
@@ -200,7 +203,9 @@ def _bracket(pattern: bytes, start: int, *, is_path: bool) -> tuple[bytes, int]:
     return b"[" + b"".join(b"\\x%02x" % b for b in sorted(members)) + b"]", i + 1
 
 
-def _member(pattern: bytes, i: int, previous: int, members: set[int]) -> tuple[int, int] | None:
+def _member(
+    pattern: bytes, i: int, previous: int, members: set[int], *, folds: bool
+) -> tuple[int, int] | None:
     """Read one member of a set; return the next position and what a range could start from."""
     byte = pattern[i]
     following = pattern[i + 1 : i + 2]
@@ -215,15 +220,20 @@ def _member(pattern: bytes, i: int, previous: int, members: set[int]) -> tuple[i
             i += 1
             if i >= len(pattern):
                 return None
-        members.update(range(previous, pattern[i] + 1))
+        span = range(previous, pattern[i] + 1)
+        members.update(span)
+        if folds:
+            members.update(b | 0x20 for b in _UPPER.intersection(span))
         return i + 1, 0
     if byte == ord("[") and following == b":":
-        return _named_class(pattern, i, members)
+        return _named_class(pattern, i, members, folds=folds)
     members.add(byte)
     return i + 1, byte
 
 
-def _named_class(pattern: bytes, i: int, members: set[int]) -> tuple[int, int] | None:
+def _named_class(
+    pattern: bytes, i: int, members: set[int], *, folds: bool
+) -> tuple[int, int] | None:
     end = pattern.find(b"]", i + 2)
     if end < 0:
         return None
@@ -234,4 +244,6 @@ def _named_class(pattern: bytes, i: int, members: set[int]) -> tuple[int, int] |
     if named is None:
         return None
     members.update(named)
+    if folds and named is _CLASSES[b"upper"]:
+        members.update(_CLASSES[b"lower"])
     return end + 1, 0

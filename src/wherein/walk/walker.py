@@ -30,6 +30,10 @@ from wherein.walk.signature import is_racy, look_unchanged, make_signature
 __all__ = ["ListedFile", "Listing", "is_racy", "list_files", "look_unchanged"]
 
 
+SHA1_DIGITS = 40
+"""Repositories with longer hashes have no ids of ours."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedFile:
     """An admitted file."""
@@ -201,7 +205,7 @@ class _Lister:
         entry, repository = candidate.entry, candidate.repository
         if entry is None or repository is None:
             return None
-        if not vouches(entry, found, repository.written_ns):
+        if len(entry.blob_id) != SHA1_DIGITS or not vouches(entry, found, repository.written_ns):
             return None
         return entry.blob_id if self._conversions.keep_bytes(repository, self._root) else None
 
