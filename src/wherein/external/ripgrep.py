@@ -36,6 +36,9 @@ MAX_SKIP_REPORT_BYTES = 16 << 20
 
 CHECK_TIMEOUT_S = 10.0
 
+MIN_THREADED = 64
+"""With fewer files, starting threads takes longer than searching."""
+
 _THREADS_REFUSED = re.compile(
     rb"failed to spawn thread|Resource temporarily unavailable|EAGAIN|os error 11\b"
 )
@@ -235,7 +238,7 @@ class Ripgrep:
         folders = sorted({path.rpartition("/")[0] for path in files})
         return self.search(
             narrowed,
-            (*mode, "--max-depth=1"),
+            (*mode, "--max-depth=1", *(("--threads=1",) if len(files) < MIN_THREADED else ())),
             folders,
             timeout_s=timeout_s,
             max_output_bytes=max_output_bytes,

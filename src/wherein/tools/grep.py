@@ -13,6 +13,7 @@ from wherein.tools.file_set import FileFilter, git_of, ripgrep_at
 from wherein.tools.grep_page import Symbols, make_result
 from wherein.tools.grep_run import Narrow, Search, run_search
 from wherein.tools.grep_types import GrepRequest, GrepResult, OutputMode
+from wherein.tools.grep_workspace import narrow_by_workspace
 
 if TYPE_CHECKING:
     from wherein.tools.context import ToolContext
@@ -77,7 +78,8 @@ def grep(
     )
     request = GrepRequest(options, tuple(path), _MODES[output], limit, offset, by_symbol)
     scope = Scope.of(call)
-    return search_text(scope, request, is_cancelled=call.is_cancelled)
+    narrow = narrow_by_workspace(call)
+    return search_text(scope, request, narrow=narrow, is_cancelled=call.is_cancelled)
 
 
 _MODES = {

@@ -12,7 +12,6 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
@@ -26,7 +25,7 @@ from wherein.tools.grep_run import Narrowed
 from wherein.walk.blob import blob_id
 from wherein.walk.reading import TreeReader
 
-__all__ = ["GrepIndex", "IndexedFile"]
+__all__ = ["GrepIndex", "can_narrow"]
 
 MAX_SHARE = 0.2
 """With more of the files left to search than this, ripgrep's own walk is as fast."""
@@ -41,12 +40,8 @@ SETTLE_NS = 2_000_000_000
 """A file written this shortly before it was read may change again without a change of its stat."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedFile:
-    """A file of the tree with the id of its content, empty where the workspace does not know."""
-
-    path: str
-    blob_id: str = ""
+File = tuple[str, str]
+"""Path and blob id; the id is empty where the workspace does not know it."""
 
 
 class _Remembered(msgspec.Struct, frozen=True, array_like=True):
@@ -95,10 +90,15 @@ class GrepIndex:
         """Blob id to its part and ordinal."""
         self._paths: list[list[list[str]]] = []
         """For each part and ordinal the paths that hold the content."""
-        self._uncovered: list[IndexedFile] = []
+        self._uncovered: list[File] = []
         self._n_files = 0
         self._is_narrowing = False
         self._load()
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is anything to look into."""
+        return bool(self._parts)
 
     @property
     def n_files(self) -> int:
@@ -110,7 +110,7 @@ class GrepIndex:
         """Files whose content is not in the index: they are searched each time."""
         return len(self._uncovered)
 
-    def take(self, files: Iterable[IndexedFile], key: str) -> None:
+    def take(self, files: Iterable[File], key: str) -> None:
         """Take over the tree's files as they are now.
 
         Args:
@@ -155,7 +155,7 @@ class GrepIndex:
             if needed is None or not self._is_narrowing or not self._parts:
                 return None
             most = min(MAX_CANDIDATES, int(self._n_files * MAX_SHARE))
-            paths = [file.path for file in self._uncovered]
+            paths = [file[0] for file in self._uncovered]
             folds = _folds(options)
             try:
                 for part, by_ordinal in zip(self._parts, self._paths, strict=True):
@@ -201,49 +201,49 @@ class GrepIndex:
         remove_parts(self._folder, ())
         self._arrange(files)
 
-    def _covered(self) -> list[IndexedFile]:
+    def _covered(self) -> list[File]:
         blobs = [part.blobs() for part in self._parts]
         return [
-            IndexedFile(path, blobs[number][ordinal])
+            (path, blobs[number][ordinal])
             for number, by_ordinal in enumerate(self._paths)
             for ordinal, paths in enumerate(by_ordinal)
             for path in paths
         ]
 
-    def _arrange(self, files: Sequence[IndexedFile]) -> None:
+    def _arrange(self, files: Sequence[File]) -> None:
         """Sort the files by where their contents are in the index."""
         self._paths = [[[] for _ in range(part.n_contents)] for part in self._parts]
         self._uncovered = []
         for file in files:
-            place = self._places.get(file.blob_id) if file.blob_id else None
+            place = self._places.get(file[1]) if file[1] else None
             if place is None:
                 self._uncovered.append(file)
             else:
-                self._paths[place[0]][place[1]].append(file.path)
+                self._paths[place[0]][place[1]].append(file[0])
         self._n_files = len(files)
 
-    def _identified(self, file: IndexedFile) -> IndexedFile:
+    def _identified(self, file: File) -> File:
         """Fill in the blob id of a file that was read before and has not changed since."""
-        if file.blob_id:
+        if file[1]:
             return file
-        known = self._state.remembered.get(os.fsencode(file.path))
+        known = self._state.remembered.get(os.fsencode(file[0]))
         if known is None:
             return file
         try:
-            found = (self._root / file.path).lstat()
+            found = (self._root / file[0]).lstat()
         except OSError:
             return file
-        return IndexedFile(file.path, known.blob_id if known.is_of(found) else "")
+        return (file[0], known.blob_id if known.is_of(found) else "")
 
-    def _has_widening_rules(self, files: Sequence[IndexedFile]) -> bool:
+    def _has_widening_rules(self, files: Sequence[File]) -> bool:
         """Return True when an ``.ignore`` file brings back what git ignores.
 
         Ripgrep heeds it and the workspace does not, so that the tree has files unknown here.
         """
         for file in files:
-            if file.path == ".ignore" or file.path.endswith("/.ignore"):
+            if file[0] == ".ignore" or file[0].endswith("/.ignore"):
                 with suppress(OSError):
-                    if b"!" in (self._root / file.path).read_bytes():
+                    if b"!" in (self._root / file[0]).read_bytes():
                         return True
         return False
 
@@ -254,7 +254,7 @@ class _Reading:
     def __init__(
         self,
         root: Path,
-        files: Sequence[IndexedFile],
+        files: Sequence[File],
         known: Iterable[str],
         is_cancelled: Callable[[], bool] | None,
     ) -> None:
@@ -267,28 +267,28 @@ class _Reading:
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         with TreeReader(self._root) as reader:
-            for file in sorted(self._files, key=lambda file: file.path):
+            for file in sorted(self._files, key=lambda file: file[0]):
                 if self._is_cancelled is not None and self._is_cancelled():
                     return
-                if file.blob_id and file.blob_id in self._seen:
+                if file[1] and file[1] in self._seen:
                     continue
                 item = self._read(reader, file)
                 if item is not None and item[0] not in self._seen:
                     self._seen.add(item[0])
                     yield item
 
-    def _read(self, reader: TreeReader, file: IndexedFile) -> tuple[str, bytes] | None:
+    def _read(self, reader: TreeReader, file: File) -> tuple[str, bytes] | None:
         now = time.time_ns()
         try:
-            read = reader.read(file.path, MAX_CONTENT_BYTES + 1)
+            read = reader.read(file[0], MAX_CONTENT_BYTES + 1)
         except (PathError, OSError):
             return None
         if not read.is_whole or not read.is_settled or not stat.S_ISREG(read.stat.mode):
             return None
         self.n_read += 1
         blob = blob_id(read.data)
-        if not file.blob_id and max(read.stat.mtime_ns, read.stat.ctime_ns) < now - SETTLE_NS:
-            self.remembered[os.fsencode(file.path)] = _Remembered(
+        if not file[1] and max(read.stat.mtime_ns, read.stat.ctime_ns) < now - SETTLE_NS:
+            self.remembered[os.fsencode(file[0])] = _Remembered(
                 read.stat.size, read.stat.mtime_ns, read.stat.ctime_ns, read.stat.inode, blob
             )
         return blob, read.data
@@ -299,6 +299,11 @@ def _folds(options: SearchOptions) -> bool:
     if options.is_fixed:
         return ignores
     return folds_case(options.patterns, ignore_case=ignores)
+
+
+def can_narrow(options: SearchOptions) -> bool:
+    """Return whether an index could leave out files in a search with ``options``."""
+    return _needed(options) is not None
 
 
 def _needed(options: SearchOptions) -> Needed | None:
