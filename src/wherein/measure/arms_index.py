@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,19 +25,30 @@ __all__ = ["INDEX_ARMS", "IndexArm", "Shared"]
 
 INDEX_ARMS = ("lexical", "semantic", "history", "hybrid")
 
+_WITH_HISTORY = frozenset({"history", "hybrid"})
 _LIMIT = 20
 _PAGE = 10
 _SHOWN_LINES = 3
 """Lines of a hit that an answer shows by default, besides its heading."""
 
 
-@dataclass(frozen=True, slots=True)
 class Shared:
     """What all arms of one replay use together."""
 
-    indexer: ReplayIndexer
-    embedder: Embedder | None
-    history: History
+    def __init__(self, indexer: ReplayIndexer, embedder: Embedder | None, history: History) -> None:
+        self.indexer = indexer
+        self.embedder = embedder
+        self.history = history
+        self._source: tuple[TreeIndex, str, HistorySource | None] | None = None
+
+    def source_of(self, index: TreeIndex, commit: str) -> HistorySource | None:
+        """Return the history of ``index``'s files up to ``commit``, None when it is unknown."""
+        last = self._source
+        if last is None or last[0] is not index or last[1] != commit:
+            source = HistorySource(self.history, commit)
+            last = (index, commit, source if source.is_known(index) else None)
+            self._source = last
+        return last[2]
 
 
 class IndexArm:
@@ -68,8 +78,8 @@ class IndexArm:
     def use(self, tree: TextTree, index: TreeIndex) -> None:
         """Search ``index``, which is of ``tree`` or of a part of it."""
         self._tree, self._index = tree, index
-        source = HistorySource(self._shared.history, tree.commit)
-        self._source = source if source.is_known(index) else None
+        if self._name in _WITH_HISTORY:
+            self._source = self._shared.source_of(index, tree.commit)
 
     def close(self) -> None:
         """Let the index go."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from wherein.errors import UsageError
 from wherein.history.messages import CommitFlag, clean_subject
@@ -102,6 +103,7 @@ class Selection:
     skipped: Mapping[str, int]
 
 
+@lru_cache(maxsize=1 << 17)
 def is_pool_path(path: str) -> bool:
     """Return whether a path can be a target: source that is no test, example, copy or product."""
     language = detect_language(path)
