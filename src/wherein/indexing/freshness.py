@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Generator, Set
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -259,13 +259,14 @@ class Freshness:
             day=_today(),
         )
         publisher = _Publisher(draft, layout, name, listing)
-        if draft.wanted:
+        n_wanted = len(draft.wanted)
+        if n_wanted:
             if layout is self.layout:
                 self._fold(draft, clock)
             self._fill(draft, layout, publisher, clock)
         manifest = publisher.publish()
         self._remember(layout, manifest)
-        n_indexed = len(draft.wanted) - manifest.head.n_pending
+        n_indexed = max(0, n_wanted - manifest.head.n_pending)
         return Coverage(
             manifest,
             self._layouts(),
@@ -364,23 +365,17 @@ class Freshness:
             except OSError as error:
                 raise self._nowhere(error) from error
         base = self._overlaid
+        note = f"the index in {self.settings.home} cannot be written ({self._overlay_reason})"
+        note = f"{note}: changes are kept until this process ends"
         if base is not None and not doubted and self.is_current(base):
-            return Coverage(base, self._layouts())
+            return Coverage(base, self._layouts(), notes=(note,))
         layout = self.layout.at(Path(self._overlay.name))
         try:
             layout.prepare()
             coverage = self._build(layout, base or self._base(self.stored()), clock, doubted)
         except OSError as error:
             raise self._nowhere(error) from error
-        note = f"the index in {self.settings.home} cannot be written ({self._overlay_reason})"
-        return Coverage(
-            coverage.manifest,
-            self._layouts(),
-            coverage.not_covered,
-            (*coverage.notes, f"{note}: changes are kept until this process ends"),
-            coverage.files_read,
-            coverage.files_indexed,
-        )
+        return replace(coverage, notes=(*coverage.notes, note))
 
     def _nowhere(self, error: OSError) -> StoreError:
         reason = self._overlay_reason or error.strerror or str(error)

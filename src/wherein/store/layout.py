@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -148,9 +149,7 @@ class Layout:
 
     def size(self) -> int:
         """Return how many bytes the family's files take."""
-        return sum(
-            entry.stat(follow_symlinks=False).st_size for entry in _files(os.fspath(self.family))
-        )
+        return _size(self.family)
 
 
 def iter_layouts(home: Path) -> Iterator[Layout]:
@@ -165,13 +164,10 @@ def iter_layouts(home: Path) -> Iterator[Layout]:
                 yield Layout(family, tree)
 
 
-def _files(folder: str) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _files(entry.path)
-                else:
-                    yield entry
-    except FileNotFoundError:
-        return  # another process collected it meanwhile
+def _size(folder: Path) -> int:
+    n_bytes = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # another process collected it meanwhile
+                n_bytes += Path(parent, name).lstat().st_size
+    return n_bytes

@@ -293,9 +293,8 @@ def write_manifest(manifest: Manifest) -> None:
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     try:
         with temporary.open("wb") as file:
+            # Not flushed to the disk: after a power cut a checksum tells, and it is built again.
             file.write(manifest.to_bytes())
-            file.flush()
-            os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
