@@ -14,7 +14,14 @@ from wherein.tools.file_paths import Place, Scope
 from wherein.tools.file_set import FileFilter, git_of
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_output import path_order, row_of_line
-from wherein.tools.grep_types import FileCount, GrepRequest, GrepResult, GrepRow, OutputMode
+from wherein.tools.grep_types import (
+    FileCount,
+    GrepRequest,
+    GrepResult,
+    GrepRow,
+    OutputMode,
+    pattern_notes,
+)
 
 __all__ = ["search_with_git"]
 
@@ -151,6 +158,6 @@ def _result(request: GrepRequest, rows: Sequence[GrepRow], *, is_partial: bool) 
         next_offset=end if end < n_total else 0,
         is_truncated=end < n_total,
         is_partial=is_partial,
-        notes=(NOTE,),
+        notes=(NOTE, *pattern_notes(request.options)),
         engine=ENGINE,
     )

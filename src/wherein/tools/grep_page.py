@@ -18,6 +18,7 @@ from wherein.tools.grep_types import (
     GrepRow,
     OutputMode,
     SkipCount,
+    pattern_notes,
 )
 
 __all__ = ["Symbols", "make_result"]
@@ -165,9 +166,7 @@ def _notes(
     request: GrepRequest, searches: Sequence[Search], n_searched: int, *, n_files: int
 ) -> tuple[str, ...]:
     notes = [note for search in searches for note in search.notes]
-    text = "|".join(request.options.patterns)
-    if not request.options.is_fixed and "\\|" in text:
-        notes.append("'\\|' is a literal bar here; write '|' for alternatives")
+    notes.extend(pattern_notes(request.options))
     if n_files == 0:
         notes.append(f"searched {n_searched} file{'' if n_searched == 1 else 's'}")
     if any(search.is_partial for search in searches):

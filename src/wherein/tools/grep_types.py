@@ -11,7 +11,16 @@ from wherein.external.ripgrep import SearchOptions
 from wherein.tools.excerpt import visible
 from wherein.walk.paths import show_path
 
-__all__ = ["FileCount", "GrepRequest", "GrepResult", "GrepRow", "OutputMode", "SkipCount"]
+__all__ = [
+    "FileCount",
+    "GrepRequest",
+    "GrepResult",
+    "GrepRow",
+    "OutputMode",
+    "SkipCount",
+    "pattern_notes",
+    "row_lines",
+]
 
 HEAD_LIMIT = 250
 """Rows of an answer, as agents know it from their own tools."""
@@ -137,6 +146,13 @@ class GrepResult:
 
 def _follows(previous: GrepRow, row: GrepRow) -> bool:
     return previous.path == row.path and row.line <= max(previous.line, previous.end_line) + 1
+
+
+def pattern_notes(options: SearchOptions) -> list[str]:
+    """Return what the asker should know of the pattern itself."""
+    if not options.is_fixed and any("\\|" in pattern for pattern in options.patterns):
+        return ["'\\|' is a literal bar here; write '|' for alternatives"]
+    return []
 
 
 def row_lines(row: GrepRow) -> Iterator[str]:
