@@ -24,7 +24,7 @@ FILES = {
     ),
     "shop/tax.py": "RATES = {'de': 0.19}\n\n\ndef tax_rate(country):\n    return RATES[country]\n",
     "shop/__init__.py": "from shop.cart import Cart\nfrom shop.tax import tax_rate\n",
-    "net/retry.py": "def retry(call, attempts):\n    for attempt in range(attempts):\n        call()",
+    "net/retry.py": "def retry(call, attempts):\n    for attempt in range(attempts):\n      call()",
     "legacy/cart.py": "class Cart:\n    def total(self, tax_rate):\n        return 0\n",
     "tests/test_cart.py": "def test_total():\n    assert Cart().total(0.1) == 0\n",
     "README.md": "# Shop\n\nHow the cart adds up its total with the tax rate.\n",

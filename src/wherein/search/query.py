@@ -219,7 +219,7 @@ def _symbols(
     names += [word for word in words if is_code_name(word)]
     names += [text.strip("()") for text in quoted if _NAME.fullmatch(text.strip("()"))]
     names += re.findall(r"(?<![\w$])([^\W\d][\w$]*)\(", subject)
-    names += [word for word in words[1:] if word[:1].isupper()]
+    names += [word for word in words if word[:1].isupper() and not subject.startswith(word)]
     if len(words) == 1:
         names.append(words[0])
     return tuple(dict.fromkeys(names))[:MAX_NAMES], tuple(dict.fromkeys(qualified))[:MAX_NAMES]
