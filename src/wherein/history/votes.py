@@ -66,7 +66,7 @@ _FLAG_WEIGHTS = {
 
 _STOP_WORDS = """
 a an and are as at be but by do does for from how i if in into is it its no not of on or should so
-that the their then there these this to was we when where which will with you
+that the their then there these this to was we what when where which who why will with you
 """
 _STOP_TERMS = frozenset(stem(word) for word in _STOP_WORDS.split())
 

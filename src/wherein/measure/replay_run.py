@@ -95,7 +95,8 @@ def replay_repository(
     selection = _select(git, history, plan, contents)
     if not selection.requests:
         state = history.state()
-        notes = ("no commit can be a request" if state.n_commits else "no commit yet",)
+        reason = "no commit can be a request" if state.n_commits else "no commit yet"
+        notes = (reason, *_state_notes(git, history))
         return make_report(
             (), plan.arms, repository=str(root), mode=plan.mode, history=str(state),
             skipped=selection.skipped, notes=notes,
@@ -261,11 +262,7 @@ def _rate(arm: Arm, cases: Sequence[Case], again: Arm | None) -> float:
 
 
 def _notes(git: Git, cases: Sequence[Case], history: History, plan: ReplayPlan) -> tuple[str, ...]:
-    notes: list[str] = []
-    if git.run("symbolic-ref", "-q", "HEAD").returncode != 0:
-        notes.append("HEAD is detached: the commits before it were replayed")
-    if history.state().is_shallow:
-        notes.append("the clone is shallow: earlier commits are unknown, so history is weaker here")
+    notes = _state_notes(git, history)
     if len(cases) < plan.wanted.n:
         notes.append(f"only {len(cases)} of {plan.wanted.n} commits could be requests")
     failed = {
@@ -275,3 +272,12 @@ def _notes(git: Git, cases: Sequence[Case], history: History, plan: ReplayPlan) 
         if found.note
     }
     return (*notes, *sorted(failed)[:5])
+
+
+def _state_notes(git: Git, history: History) -> list[str]:
+    notes: list[str] = []
+    if git.run("symbolic-ref", "-q", "HEAD").returncode != 0:
+        notes.append("HEAD is detached: the commits before it were replayed")
+    if history.state().is_shallow:
+        notes.append("the clone is shallow: earlier commits are unknown, so history is weaker here")
+    return notes

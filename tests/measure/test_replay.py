@@ -1,0 +1,170 @@
+from pathlib import Path
+
+import pytest
+from tests.history.repositories import Step, add_commits, build_case, git, make_repository
+
+from wherein.errors import PathError, UsageError
+from wherein.measure.replay import read_date, replay
+from wherein.measure.replay_run import ReplayPlan, replay_repository
+from wherein.measure.report import ReplayReport
+from wherein.measure.requests import Wanted
+from wherein.settings import Settings
+from wherein.tools.context import ToolContext
+
+ALL_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
+FILES = {
+    "shop/basket.py": "def add_item(basket, item):\n    basket.append(item)\n",
+    "shop/payment.py": "def reverse_charge(card):\n    return card\n",
+    "shop/mail.py": "def send_letter(address):\n    return address\n",
+    "shop/tax.py": "def rate(country):\n    return 0.2\n",
+}
+STEPS = [
+    Step("start of the shop", FILES),
+    Step("refund the customer in full", {"shop/payment.py": FILES["shop/payment.py"] + "# one\n"}),
+    Step("letters have a sender", {"shop/mail.py": FILES["shop/mail.py"] + "# one\n"}),
+    Step("refund twice is refused", {"shop/payment.py": FILES["shop/payment.py"] + "# two\n"}),
+    Step("rate of a new country", {"shop/tax.py": FILES["shop/tax.py"] + "# one\n"}),
+    Step("add_item keeps the order", {"shop/basket.py": FILES["shop/basket.py"] + "# one\n"}),
+]
+
+
+def run_replay(folder: Path, plan: ReplayPlan) -> ReplayReport:
+    return replay_repository(folder, Settings(home=folder.parent / "home"), plan)
+
+
+def context_of(folder: Path) -> ToolContext:
+    settings = Settings(home=folder.parent / "home")
+    return ToolContext(settings=settings, root=folder, may_name_roots=True)
+
+
+@pytest.mark.parametrize("mode", ["snapshot", "parent"])
+def test_every_arm_answers_every_request(tmp_path: Path, mode: str) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, STEPS)
+    report = run_replay(folder, ReplayPlan(Wanted(n=3), mode=mode, with_sizes=mode == "snapshot"))
+    assert report.arms == ALL_ARMS
+    assert report.n_requests == 3
+    assert report.n_named == 1  # add_item is a name of the code
+    history = report.figure("history")
+    hybrid = report.figure("hybrid")
+    assert history is not None
+    assert hybrid is not None
+    assert hybrid.hit_at[10].mean == 1.0
+    assert str(report.history) == "6 commits"
+
+
+def test_history_knows_what_earlier_commits_called_refund(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, STEPS)
+    report = run_replay(folder, ReplayPlan(Wanted(n=4), mode="parent"))
+    missed = {miss.request.text: miss.ranks for miss in report.misses}
+    assert missed["refund twice is refused"]["grep"] is None
+    assert missed["refund twice is refused"]["history"] == 1
+
+
+@pytest.mark.parametrize("mode", ["snapshot", "parent"])
+def test_no_arm_sees_the_answer_in_its_own_or_a_later_commit(tmp_path: Path, mode: str) -> None:
+    folder = tmp_path / "repo"
+    rest = FILES["shop/tax.py"]
+    word = "zanzibar"
+    make_repository(
+        folder,
+        [
+            *STEPS,
+            # The request's own commit puts its words into the file it changes…
+            Step(f"{word} customs apply", {"shop/tax.py": rest + f"# {word} customs apply\n"}),
+            # … and a later one says and writes them once more.
+            Step(
+                f"{word} customs apply again", {"shop/tax.py": rest + f"# {word} customs twice\n"}
+            ),
+        ],
+    )
+    report = run_replay(folder, ReplayPlan(Wanted(n=2), mode=mode, with_sizes=False))
+    first = next(m for m in report.misses if m.request.text == f"{word} customs apply")
+    assert first.ranks == dict.fromkeys(ALL_ARMS, None) | _by_chance(first.ranks)
+    assert first.ranks["grep"] is None
+    assert first.ranks["lexical"] is None
+    assert first.ranks["history"] is None
+    assert first.ranks["hybrid"] is None
+
+
+def _by_chance(ranks: object) -> dict[str, int | None]:
+    """The vectors rank every file for any words; that says nothing of a leak."""
+    assert isinstance(ranks, dict)
+    return {"semantic": ranks["semantic"]}
+
+
+def test_the_parents_tree_is_searched_and_the_users_files_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "case"
+    build_case("K05", folder)
+    (folder / "shop.py").write_text("dirty guard_empty\n")
+    before = (git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD"))
+    report = run_replay(folder, ReplayPlan(Wanted(n=5), mode="parent"))
+    assert report.n_requests == 1
+    lexical, grep = report.figure("lexical"), report.figure("grep")
+    assert lexical is not None
+    assert grep is not None
+    assert lexical.hit_at[1].mean == 1.0  # by `basket` and `total`, not by the fix
+    assert (folder / "shop.py").read_text() == "dirty guard_empty\n"
+    assert (git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD")) == before
+    words = {path for miss in report.misses for path in miss.opened["grep"]}
+    assert "CHANGES.md" not in words
+
+
+def test_a_shallow_clone_is_said_to_be_one(tmp_path: Path) -> None:
+    build_case("K01", tmp_path / "case")
+    shallow = run_replay(tmp_path / "case" / "shallow", ReplayPlan())
+    assert shallow.history == "shallow: 2 commits of unknown total"
+    full = run_replay(tmp_path / "case" / "full", ReplayPlan())
+    assert full.history == "6 commits"
+
+
+def test_no_commit_is_an_answer_and_a_detached_head_is_said(tmp_path: Path) -> None:
+    build_case("K03", tmp_path / "case")
+    unborn = run_replay(tmp_path / "case" / "unborn", ReplayPlan())
+    assert (unborn.history, unborn.n_requests) == ("0 commits", 0)
+    detached = run_replay(tmp_path / "case" / "detached", ReplayPlan())
+    assert detached.history == "1 commit"
+    assert any("detached" in note for note in detached.notes)
+    bare = run_replay(tmp_path / "case" / "bare.git", ReplayPlan())
+    assert bare.history == "1 commit"
+    with pytest.raises(PathError, match="not a git repository"):
+        run_replay(tmp_path / "case" / "notgit", ReplayPlan())
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        ReplayPlan(Wanted(n=0)),
+        ReplayPlan(Wanted(n=-1)),
+        ReplayPlan(mode="today"),
+        ReplayPlan(arms=("grepp",)),
+        ReplayPlan(own_arms=("grep=rg {query}",)),
+        ReplayPlan(own_arms=("nothing",)),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, plan: ReplayPlan) -> None:
+    make_repository(tmp_path / "repo", STEPS)
+    with pytest.raises(UsageError):
+        run_replay(tmp_path / "repo", plan)
+
+
+def test_the_command_writes_a_page_and_keeps_the_commits_it_read(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, STEPS)
+    context = context_of(folder)
+    report = replay(context, commits=2, arm=["grep", "history"], html="report.html", sizes=False)
+    assert report.arms == ("grep", "history")
+    assert "Replay of repo" in (folder / "report.html").read_text()
+    assert list((tmp_path / "home").rglob("history.sqlite"))
+    add_commits(folder, [Step("tax of the basket", {"shop/tax.py": "x\n"})], start=9)
+    assert replay(context, commits=2, arm=["grep"]).history == "7 commits"
+    with pytest.raises(PathError, match="cannot be written"):
+        replay(context, commits=2, arm=["grep"], html="no/such/folder.html")
+
+
+def test_dates_are_read_as_days() -> None:
+    assert read_date("2025-01-31") == 1738281600
+    assert read_date(None) is None
+    with pytest.raises(UsageError, match="yesterday"):
+        read_date("yesterday")
