@@ -19,6 +19,9 @@ __all__ = ["UnknownToolError", "answer"]
 
 _STYLE = Style(for_agent=True)
 _MAX_SKIPPED_SHOWN = 20
+_META_FIELDS = frozenset({"skipped", "not_covered", "snapshots", "counters"})
+"""Fields of results that are for programs: they go into ``_meta``, which no model reads."""
+
 _META_PREFIX = "wherein/"
 
 
@@ -103,6 +106,7 @@ def _structured(
     kept = n_parts
     while True:
         found = cast("dict[str, object]", _slim(to_json(trimmed(tool, result, rendered, kept))))
+        found = {name: item for name, item in found.items() if name not in _META_FIELDS}
         if kept <= 0 or count_tokens(dump(found)) <= budget:
             return found
         kept -= max(1, kept // 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from functools import partial
@@ -59,6 +60,10 @@ def build_server(state: ServerState) -> Server[Any]:
     )
 
 
+def _tool_error(text: str) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
 class _Call:
     """One tool call: the work runs in a thread, the event loop stays free."""
 
@@ -97,7 +102,13 @@ class _Call:
         except UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, f"{error.message}: {error.hint}") from error
         except CancelledError:
-            return {"content": [{"type": "text", "text": "cancelled"}], "isError": True}
+            return _tool_error("cancelled")
+        except Exception:  # a fault of ours costs one answer, never the server
+            logging.getLogger("wherein").exception("the tool %r failed", self._params.name)
+            return _tool_error(
+                "the tool failed; its server's log says why\nhint: try other arguments, or "
+                "report it with that log"
+            )
 
     def _session(self) -> Session | None:
         """Return the conversation's memory.
