@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
 from training.rank.examples import Examples, load_folder
-from training.rank.linear import L2, Weights, fit
+from training.rank.linear import L2, Problem
 from training.rank.scoring import SMALL_REPLAY, means, per_request
 from wherein.metrics import Interval, bootstrap_mean
 
 Rows = dict[tuple[str, str], dict[str, list[float]]]
-Fit = Callable[[Sequence[Examples]], Weights]
 
 
-def leave_one_out(parts: Sequence[Examples], fit_rest: Fit) -> Rows:
+def leave_one_out(
+    problem: Problem, parts: Sequence[Examples], columns: Sequence[int] | None = None
+) -> Rows:
     """Return the columns of every public repository, each scored by weights that never saw it."""
     rows: Rows = {}
+    start = problem.fit(columns=columns)
     names = sorted({part.repository for part in parts if part.source in {"peer", "replay"}})
     for name in names:
-        weights = fit_rest([part for part in parts if part.repository != name])
+        weights = problem.fit(without={name}, columns=columns, start=start)
         for part in parts:
             if part.repository == name:
-                scores = part.signals @ weights.values
-                rows[part.source, name] = per_request(part, scores)
+                rows[part.source, name] = per_request(part, part.signals @ weights.values)
     return rows
 
 
@@ -65,13 +66,14 @@ def main() -> None:
     args = parser.parse_args()
     parts = load_folder(args.examples, args.sources.split(","))
     every = columns_without(parts[0].signal_names, [])
-    rows = leave_one_out(parts, lambda rest: fit(rest, columns=every, l2=args.l2))
+    problem = Problem(parts, l2=args.l2)
+    rows = leave_one_out(problem, parts)
     table = means(rows)
     for column, value in table.items():
         print(f"{column:24} {value:.4f}")
     for group in args.without:
         kept = columns_without(parts[0].signal_names, [group])
-        fewer = leave_one_out(parts, lambda rest, kept=kept: fit(rest, columns=kept, l2=args.l2))
+        fewer = leave_one_out(problem, parts, kept)
         print(f"without {group} ({len(every) - len(kept)} signals)")
         for source, column in (("peer", "all"), ("replay", "named@10"), ("replay", "plain@10")):
             gain = paired(rows, fewer, source, column)

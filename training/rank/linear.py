@@ -7,7 +7,7 @@ a huge scale and ruin the one request where it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from training.rank.examples import Examples
 
 SD_FLOOR = 0.1
 L2 = 30.0
+MAX_ITERATIONS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,82 +30,108 @@ class Weights:
     standardised: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    signals: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    """Per row: share of its request's label mass times the request's weight."""
-    starts: NDArray[np.int64]
-    row_request: NDArray[np.int64]
-    weight: NDArray[np.float64]
-
-
-def fit(
-    parts: Sequence[Examples],
-    *,
-    columns: Sequence[int] | None = None,
-    l2: float = L2,
-    sd_floor: float = SD_FLOOR,
-    source_weight: dict[str, float] | None = None,
-) -> Weights:
-    """Return the weights that minimise the loss over ``parts``.
+class Problem:
+    """All requests that have a label among their candidates, standardised once.
 
     Each repository counts alike within its source, so that one with many requests does not rule;
-    the sources count as ``source_weight`` says (1.0 each where it is silent). Columns left out get
-    weight 0.
+    the sources count as ``source_weight`` says (1.0 each where it is silent).
     """
-    used = np.arange(len(parts[0].signal_names)) if columns is None else np.asarray(columns)
-    batch = _batch(parts, used, source_weight or {})
-    mean = batch.signals.mean(axis=0)
-    deviation = np.maximum(batch.signals.std(axis=0), sd_floor)
-    x = (batch.signals - mean) / deviation
 
-    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        score = x @ w
-        top = np.maximum.reduceat(score, batch.starts)
-        exp = np.exp(score - top[batch.row_request])
-        total = np.add.reduceat(exp, batch.starts)
-        log_total = np.log(total) + top
-        value = float((batch.weight * log_total).sum() - batch.mass @ score + 0.5 * l2 * w @ w)
-        share = exp / total[batch.row_request] * batch.weight[batch.row_request]
-        return value, x.T @ (share - batch.mass) + l2 * w
+    def __init__(
+        self,
+        parts: Sequence[Examples],
+        *,
+        l2: float = L2,
+        sd_floor: float = SD_FLOOR,
+        source_weight: Mapping[str, float] | None = None,
+    ) -> None:
+        self.names = parts[0].signal_names
+        self.l2 = l2
+        self._source_weight = dict(source_weight or {})
+        self._parts = [(part.source, part.repository) for part in parts]
+        blocks: list[NDArray[np.float32]] = []
+        shares: list[NDArray[np.float32]] = []
+        sizes: list[int] = []
+        owners: list[int] = []
+        for owner, part in enumerate(parts):
+            for i in range(len(part)):
+                rows = part.request(i)
+                labels = part.labels[rows].astype(np.float32)
+                if labels.any():
+                    blocks.append(part.signals[rows])
+                    shares.append(labels / labels.sum())
+                    sizes.append(len(labels))
+                    owners.append(owner)
+        raw = np.concatenate(blocks)
+        self._mean = raw.mean(axis=0)
+        self._deviation = np.maximum(raw.std(axis=0), sd_floor)
+        self._x = (raw - self._mean) / self._deviation
+        self._share = np.concatenate(shares)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self._request = np.repeat(np.arange(len(sizes)), sizes)
+        self._owner = np.array(owners)
 
-    start = np.zeros(len(used))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 400})
-    values = np.zeros(len(parts[0].signal_names))
-    standardised = np.zeros(len(parts[0].signal_names))
-    values[used] = found.x / deviation
-    standardised[used] = found.x
-    return Weights(parts[0].signal_names, values, standardised)
+    def fit(
+        self,
+        *,
+        without: Collection[str] = (),
+        columns: Sequence[int] | None = None,
+        start: Weights | None = None,
+    ) -> Weights:
+        """Return the weights that minimise the loss.
 
+        Args:
+            without: Repositories that are left out.
+            columns: Signals that may count; the others get weight 0.
+            start: Where to begin, so that a fit near another is quick.
+        """
+        weight = self._request_weights(without).astype(np.float32)
+        keep = np.flatnonzero(weight > 0)
+        rows = np.isin(self._request, keep)
+        x, share = self._x[rows], self._share[rows]
+        if columns is not None:
+            x = np.ascontiguousarray(x[:, columns])
+        sizes = np.diff(np.append(self._starts, len(self._request)))[keep]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        request = np.repeat(np.arange(len(keep)), sizes)
+        w_request = weight[keep]
+        mass = share * w_request[request]
 
-def _batch(
-    parts: Sequence[Examples], used: NDArray[np.int64], source_weight: dict[str, float]
-) -> _Batch:
-    repositories: dict[str, int] = {}
-    for part in parts:
-        repositories[part.source] = repositories.get(part.source, 0) + 1
-    total = sum(len(part) for part in parts)
-    signals: list[NDArray[np.float32]] = []
-    mass: list[NDArray[np.float64]] = []
-    sizes: list[int] = []
-    weights: list[float] = []
-    for part in parts:
-        usable = [i for i in range(len(part)) if part.labels[part.request(i)].any()]
-        share = source_weight.get(part.source, 1.0) / len(repositories)
-        each = share * total / repositories[part.source] / max(len(usable), 1)
-        for i in usable:
-            rows = part.request(i)
-            labels = part.labels[rows].astype(np.float64)
-            signals.append(part.signals[rows][:, used])
-            mass.append(labels / labels.sum() * each)
-            sizes.append(len(labels))
-            weights.append(each)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    return _Batch(
-        np.concatenate(signals).astype(np.float64),
-        np.concatenate(mass),
-        starts,
-        np.repeat(np.arange(len(sizes)), sizes),
-        np.asarray(weights),
-    )
+        def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            score = x @ w.astype(np.float32)
+            top = np.maximum.reduceat(score, starts)
+            exp = np.exp(score - top[request])
+            total = np.add.reduceat(exp, starts)
+            value = float((w_request * (np.log(total) + top)).sum(dtype=np.float64) - mass @ score)
+            slope = x.T @ (exp / total[request] * w_request[request] - mass)
+            return value + 0.5 * self.l2 * float(w @ w), slope.astype(np.float64) + self.l2 * w
+
+        used = np.arange(len(self.names)) if columns is None else np.asarray(columns)
+        begin = np.zeros(len(used)) if start is None else start.standardised[used]
+        options = {"maxiter": MAX_ITERATIONS, "ftol": 1e-7, "gtol": 1e-3}
+        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options)
+        values, standardised = np.zeros(len(self.names)), np.zeros(len(self.names))
+        standardised[used] = found.x
+        values[used] = found.x / self._deviation[used]
+        return Weights(self.names, values, standardised)
+
+    def _request_weights(self, without: Collection[str]) -> NDArray[np.float64]:
+        """Return one weight for each request, adding up to the number of requests that count."""
+        counts = np.bincount(self._owner, minlength=len(self._parts))
+        used = [
+            number
+            for number, (_, name) in enumerate(self._parts)
+            if name not in without and counts[number]
+        ]
+        per_source: dict[str, int] = {}
+        for number in used:
+            source = self._parts[number][0]
+            per_source[source] = per_source.get(source, 0) + 1
+        each = np.zeros(len(self._parts))
+        for number in used:
+            source = self._parts[number][0]
+            each[number] = (
+                self._source_weight.get(source, 1.0) / per_source[source] / counts[number]
+            )
+        weights = each[self._owner]
+        return weights * (weights > 0).sum() / weights.sum()
