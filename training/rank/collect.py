@@ -17,22 +17,29 @@ import numpy as np
 from benchmarks.quality.sets import (
     LabelledQuery,
     LabelledRepository,
+    load_replay_pool,
     peer_set,
     replay_set,
     same_path,
 )
 
 from training.rank.examples import Examples, save
+from wherein.measure.requests import is_pool_path
 from wherein.search.pipeline import Features, explain_features
 from wherein.settings import Settings
 from wherein.walk.encoding import decode
 from wherein.workspace import Workspace
 
 
-def collect(source: str, repository: LabelledRepository, settings: Settings) -> Examples:
+def collect(
+    source: str,
+    repository: LabelledRepository,
+    settings: Settings,
+    in_pool: Callable[[str], bool],
+) -> Examples:
     """Return the examples of one repository."""
     names: tuple[str, ...] = ()
-    blocks, labels, offsets = [], [], [0]
+    blocks, labels, counts, offsets = [], [], [], [0]
     with Workspace(repository.root, settings) as workspace:
         ask = _asker(workspace)
         for query in repository.queries:
@@ -41,6 +48,7 @@ def collect(source: str, repository: LabelledRepository, settings: Settings) -> 
             blocks.append(features.matrix)
             marks = _labels(source, features.paths, query)
             labels.extend(marks)
+            counts.extend(source == "peer" or in_pool(path) for path in features.paths)
             offsets.append(offsets[-1] + len(marks))
     return Examples(
         repository.name,
@@ -48,6 +56,7 @@ def collect(source: str, repository: LabelledRepository, settings: Settings) -> 
         names,
         np.concatenate(blocks),
         np.array(labels, np.bool_),
+        np.array(counts, np.bool_),
         np.array(offsets, np.int64),
         np.array([len(query.targets) for query in repository.queries], np.int64),
         tuple(query.category for query in repository.queries),
@@ -117,13 +126,18 @@ def main() -> None:
         "replay": replay_set(args.data, args.checkouts),
         "made": made_set(args.checkouts),
     }
+    pool = {
+        "peer": lambda _path: True,
+        "replay": load_replay_pool(args.data),
+        "made": is_pool_path,
+    }
     only = set(args.only.split(",")) if args.only else None
     for source in args.sources.split(","):
         for repository in sets[source]:
             done = args.out / f"{source}-{repository.name}.npz"
             if done.exists() or (only and repository.name not in only) or not repository.queries:
                 continue
-            examples = collect(source, repository, settings)
+            examples = collect(source, repository, settings, pool[source])
             save(examples, args.out)
             within = np.mean(
                 [examples.labels[examples.request(i)].any() for i in range(len(examples))]

@@ -29,6 +29,8 @@ class Examples:
     """Shape ``(n_rows, n_signals)``."""
     labels: NDArray[np.bool_]
     """Shape ``(n_rows,)``: whether the file answers the request."""
+    counts: NDArray[np.bool_]
+    """Shape ``(n_rows,)``: False for paths that the set's rule drops before it counts ten."""
     offsets: NDArray[np.int64]
     n_targets: NDArray[np.int64]
     """Shape ``(n_requests,)``: targets in all, also those the first stage missed."""
@@ -55,6 +57,7 @@ def save(examples: Examples, folder: Path) -> None:
         head=np.array(json.dumps(head)),
         signals=examples.signals,
         labels=examples.labels,
+        counts=examples.counts,
         offsets=examples.offsets,
         n_targets=examples.n_targets,
     )
@@ -75,6 +78,7 @@ def load_folder(folder: Path, sources: Sequence[str] | None = None) -> list[Exam
                     tuple(head["signal_names"]),
                     data["signals"],
                     data["labels"],
+                    data["counts"],
                     data["offsets"],
                     data["n_targets"],
                     tuple(head["categories"]),

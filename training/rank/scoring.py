@@ -24,7 +24,8 @@ def per_request(examples: Examples, scores: NDArray[np.float64]) -> dict[str, li
     columns: dict[str, list[float]] = defaultdict(list)
     for i, category in enumerate(examples.categories):
         rows = examples.request(i)
-        order = np.argsort(-scores[rows], kind="stable")[:10]
+        order = np.argsort(-scores[rows], kind="stable")
+        order = order[examples.counts[rows][order]][:10]
         hits = examples.labels[rows][order]
         if examples.source == "peer":
             n_targets = int(examples.n_targets[i])
