@@ -1,0 +1,57 @@
+from itertools import pairwise
+from pathlib import Path
+
+from tests.search.trees import Tree
+
+from wherein.search.literal import files_with_all_terms
+from wherein.search.places import matched_lines
+
+LONG = "\n\n".join(
+    f"def step_{i}(value):\n" + "".join(f"    value += {i} * {k}\n" for k in range(60))
+    for i in range(6)
+)
+
+
+def test_a_second_good_place_is_a_further_span_of_the_same_hit(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, {"steps.py": LONG})
+    hit = tree.search("step value").hits[0]
+    assert hit.further
+    spans = [(hit.start_line, hit.end_line), *((s.start_line, s.end_line) for s in hit.further)]
+    assert all(span.path == "steps.py" for span in hit.further)
+    ordered = sorted(spans)
+    assert all(a[1] < b[0] for a, b in pairwise(ordered))
+
+
+def test_two_definitions_of_one_name_in_a_file_are_both_shown(tmp_path: Path) -> None:
+    text = "class A:\n    def run(self):\n        pass\n\n"
+    text += "class B:\n    def run(self):\n        return 1\n"
+    hit = Tree(tmp_path, {"ab.py": text}).search("run").hits[0]
+    lines = {hit.start_line, *(span.start_line for span in hit.further)}
+    assert lines == {2, 6}
+
+
+def test_a_file_found_by_its_path_alone_is_shown_from_its_start(tmp_path: Path) -> None:
+    hit = Tree(tmp_path, {"cart.py": "", "other.py": "x = 1\n"}).search("cart.py").hits[0]
+    assert (hit.path, hit.start_line, hit.kind) == ("cart.py", 1, "file")
+
+
+def test_the_lines_with_most_of_the_query_come_first() -> None:
+    lines = [
+        "def total(cart):",
+        "    tax = 1",
+        "    return cart.total * tax_rate",
+        "",
+        "    # total",
+    ]
+    weights = {"total": 1.0, "tax": 2.0, "cart": 0.5}
+    assert matched_lines(lines, 10, weights) == (12, 11, 10, 14)
+    assert matched_lines(lines, 10, weights, limit=1) == (12,)
+    assert matched_lines(lines, 10, {}) == ()
+
+
+def test_files_with_all_words_of_a_text_in_one_chunk(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, {"a.py": "# one two\n", "b.py": "# two\n", "c.py": "# two one\n"})
+    found = files_with_all_terms(tree.index, "one two", 10)
+    assert [tree.index.path(int(file)) for file in found] == ["a.py", "c.py"]
+    assert len(files_with_all_terms(tree.index, "one three", 10)) == 0
+    assert len(files_with_all_terms(tree.index, "***", 10)) == 0
