@@ -8,7 +8,7 @@ from tests.freshness_model import run_history
 
 @pytest.mark.parametrize("seed", range(36))
 def test_every_answer_is_a_fresh_builds(tmp_path: Path, seed: int) -> None:
-    run_history(tmp_path, seed, n_steps=6)
+    run_history(tmp_path, seed, n_steps=5)
 
 
 @pytest.mark.long
@@ -19,5 +19,5 @@ def test_every_answer_of_two_thousand_histories_is_a_fresh_builds(
 ) -> None:
     for seed in range(1000 + block * 100, 1100 + block * 100):
         folder = tmp_path / str(seed)
-        run_history(folder, seed, n_steps=10)
+        run_history(folder, seed, n_steps=6)
         shutil.rmtree(folder)
