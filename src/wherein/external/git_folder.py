@@ -40,17 +40,23 @@ class GitFolder:
 
     def watched(self) -> list[str]:
         """Return the files, perhaps absent, whose change can change the file set or the head."""
+        names = [
+            self.git_dir / "config.worktree",
+            self.common_dir / "config",
+            self.common_dir / "info" / "exclude",
+        ]
+        return [*self.watched_for_head(), *(str(name) for name in names)]
+
+    def watched_for_head(self) -> list[str]:
+        """Return the files, perhaps absent, that hold the index and say which commit is out."""
         head = _read(self.git_dir / "HEAD").strip()
         ref = head.removeprefix("ref:").strip() if head.startswith("ref:") else "HEAD"
         names = [
             self.git_dir / "index",
             self.git_dir / "HEAD",
-            self.git_dir / "config.worktree",
             self.common_dir / ref,
             self.common_dir / "packed-refs",
             self.common_dir / "reftable" / "tables.list",
-            self.common_dir / "config",
-            self.common_dir / "info" / "exclude",
         ]
         return [str(name) for name in names]
 

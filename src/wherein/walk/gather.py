@@ -20,12 +20,21 @@ from wherein.types import Skipped
 from wherein.walk.hidden import OWN_IGNORE_FILES, HidingRules, read_rules
 from wherein.walk.ignore import IgnoreRules
 
-__all__ = ["Candidate", "Gathered", "Repository", "gather", "gather_plain", "gather_repository"]
+__all__ = [
+    "RULE_FILES",
+    "Candidate",
+    "Gathered",
+    "Repository",
+    "gather",
+    "gather_plain",
+    "gather_repository",
+]
 
 MAX_DEPTH = 100
 """Repositories nested deeper than this are a loop, not source."""
 
-_RULE_FILES = frozenset({".gitignore", *OWN_IGNORE_FILES})
+RULE_FILES = frozenset({".gitignore", *OWN_IGNORE_FILES})
+"""Names whose content decides about other files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +218,6 @@ def _scan_folders(git: Git, prefix: str, found: Gathered) -> list[str]:
     while pending:
         unknown: list[str] = []
         for folder in pending:
-            found.folders.add(folder)
             scanned = _scan(git.root, prefix, folder, found)
             unknown.extend(path for path in scanned if path not in known)
         cut = len(prefix)
@@ -249,14 +257,15 @@ def _scan(root: Path, prefix: str, folder: str, found: Gathered) -> list[str]:
                 if entry.is_dir(follow_symlinks=False):
                     if name != ".git":
                         subfolders.append(start + name)
-                elif name in _RULE_FILES:
+                elif name in RULE_FILES:
                     _note_rules(entry.path, start, name, found)
                 elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
                     found.skipped.append(Skipped(start + name, "not a regular file"))
     except FileNotFoundError:
-        pass  # tracked files whose folder was deleted
+        return []  # tracked files whose folder was deleted: the one above tells when it is back
     except OSError as error:
         found.skipped.append(Skipped(folder, "unreadable", error.strerror or ""))
+    found.folders.add(folder)
     return sorted(subfolders)
 
 
@@ -461,7 +470,7 @@ class _PlainWalk:
             found.skipped.append(Skipped(folder, "unreadable", error.strerror or ""))
             return []
         found.folders.add(folder)
-        for name in sorted(_RULE_FILES & {entry.name for entry in entries}):
+        for name in sorted(RULE_FILES & {entry.name for entry in entries}):
             _note_rules(str(place / name), start, name, found)
             if name == ".gitignore" and not level.is_ignored:
                 rules = read_rules(place / name, ignore_case=self._ignore_case, follow=False)

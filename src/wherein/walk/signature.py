@@ -8,9 +8,11 @@ process and reads no file.
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
@@ -20,17 +22,37 @@ from wherein.external.git_index import RACY_NS
 from wherein.settings import Settings
 from wherein.types import FileStat
 
-__all__ = ["is_racy", "look_unchanged", "make_signature"]
+__all__ = [
+    "ABSENT",
+    "Places",
+    "Row",
+    "Signature",
+    "is_racy",
+    "look_unchanged",
+    "make_signature",
+    "outer_row",
+    "pack_rows",
+    "pack_signature",
+    "stat_fields",
+    "stat_row",
+    "unpack_signature",
+]
 
-_MAGIC = b"WLOOK1"
-_HEAD = struct.Struct("<6s?16sII")
-"""Magic, whether anything was racy, digest of root and settings, numbers of paths."""
+_MAGIC = b"WLOOK2"
+_HEAD = struct.Struct("<6s?16sIII")
+"""Magic, whether anything was racy, digest of root and settings, numbers of files, folders and
+outer paths."""
+_ROW_BYTES = 40
+
+Row = tuple[int, int, int, int, int]
+"""Mode, inode, size, mtime and ctime in nanoseconds."""
 
 COARSE_NS = 2_100_000_000
 """File systems that stamp whole seconds (or two, as FAT does) need a wider margin."""
 
-_fields = attrgetter("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
-_ABSENT = (0, 0, 0, 0, 0)
+stat_fields = attrgetter("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+"""The row of an `os.stat_result`; a C function, since it runs for every file."""
+ABSENT: Row = (0, 0, 0, 0, 0)
 _WRAP = 1 << 64
 
 
@@ -70,22 +92,74 @@ def make_signature(
         started_ns: Time before anything was looked at.
     """
     base = f"{root}/"
-    inner = [path for path, _ in stats]
-    rows = [_fields(found) for _, found in stats]
-    is_any_gone = False
-    for path in sorted(folders):
-        row = _stat_row(base + path)
-        if row == _ABSENT:
-            is_any_gone = True
-        else:
-            inner.append(path)
-            rows.append(row)
+    names = [path for path, _ in stats]
+    rows = [stat_fields(found) for _, found in stats]
+    inner_folders = sorted(folders)
     outer = sorted(watched)
-    rows.extend(map(_stat_row, outer))
-    is_any_racy = is_any_gone or any(_is_recent(row[4], started_ns) for row in rows)
-    head = _HEAD.pack(_MAGIC, is_any_racy, _question(root, settings), len(inner), len(outer))
-    names = os.fsencode("\0".join((*inner, *outer)))
-    return b"".join((head, _pack(rows), names))
+    return pack_signature(
+        root,
+        settings,
+        Places(names, inner_folders, outer),
+        [*rows, *(stat_row(base + path) for path in inner_folders), *map(outer_row, outer)],
+        started_ns,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The paths of a signature: files and folders relative to the root, outer ones absolute."""
+
+    files: Sequence[str]
+    folders: Sequence[str]
+    outer: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A signature taken apart."""
+
+    places: Places
+    stamps: bytes
+    """The rows of files, folders and outer paths, packed."""
+
+    def row(self, index: int) -> bytes:
+        """Return one packed row."""
+        return self.stamps[index * _ROW_BYTES : (index + 1) * _ROW_BYTES]
+
+
+def pack_signature(
+    root: Path, settings: Settings, places: Places, rows: Sequence[Row], started_ns: int
+) -> bytes:
+    """Return the signature of ``places`` with one row each, in their order."""
+    first_outer = len(places.files) + len(places.folders)
+    is_any_racy = any(_is_recent(row[4], started_ns) for row in rows if row is not ABSENT)
+    # A file that is gone comes back with a change of its folder's stamps; a folder that went while
+    # we looked leaves us unsure of what was in it.
+    is_any_racy = is_any_racy or any(row is ABSENT for row in rows[:first_outer])
+    counts = (len(places.files), len(places.folders), len(places.outer))
+    head = _HEAD.pack(_MAGIC, is_any_racy, _question(root, settings), *counts)
+    names = os.fsencode("\0".join((*places.files, *places.folders, *places.outer)))
+    return b"".join((head, pack_rows(rows), names))
+
+
+def unpack_signature(root: Path, settings: Settings, signature: bytes) -> Signature | None:
+    """Return the parts of a signature, None when it is damaged, racy or another question's.
+
+    ``root`` is a real path.
+    """
+    try:
+        magic, is_any_racy, question, n_files, n_folders, n_outer = _HEAD.unpack_from(signature)
+    except struct.error:
+        return None
+    if magic != _MAGIC or is_any_racy or question != _question(root, settings):
+        return None
+    n_inner = n_files + n_folders
+    start = _HEAD.size + _ROW_BYTES * (n_inner + n_outer)
+    names = os.fsdecode(signature[start:]).split("\0")
+    if len(names) != n_inner + n_outer:
+        return None
+    places = Places(names[:n_files], names[n_files:n_inner], names[n_inner:])
+    return Signature(places, signature[_HEAD.size : start])
 
 
 def look_unchanged(root: Path, settings: Settings, signature: bytes) -> bool:
@@ -93,37 +167,44 @@ def look_unchanged(root: Path, settings: Settings, signature: bytes) -> bool:
 
     Costs one stat for each file and folder. False also when something was too new to tell.
     """
-    try:
-        magic, is_any_racy, question, n_inner, n_outer = _HEAD.unpack_from(signature)
-    except struct.error:
-        return False
     real = Path(os.path.realpath(root))
-    if magic != _MAGIC or is_any_racy or question != _question(real, settings):
+    known = unpack_signature(real, settings, signature)
+    if known is None:
         return False
-    start = _HEAD.size + 40 * (n_inner + n_outer)
-    names = os.fsdecode(signature[start:]).split("\0")
-    if len(names) != n_inner + n_outer:
+    places = known.places
+    outer = pack_rows([outer_row(path) for path in places.outer])
+    if not known.stamps.endswith(outer):
         return False
     base = f"{real}/"
-    outer = [_stat_row(path) for path in names[n_inner:]]
-    packed_outer = _pack(outer)
-    if packed_outer != signature[start - len(packed_outer) : start]:
-        return False
     try:
-        inner = list(map(_fields, map(os.lstat, [base + name for name in names[:n_inner]])))
+        rows = list(
+            map(
+                stat_fields,
+                map(os.lstat, [base + name for name in (*places.folders, *places.files)]),
+            )
+        )
     except OSError:
         return False
-    return _pack(inner) == signature[_HEAD.size : start - len(packed_outer)]
+    n_folders = len(places.folders)
+    return pack_rows(rows[n_folders:] + rows[:n_folders]) + outer == known.stamps
 
 
-def _stat_row(path: str) -> tuple[int, int, int, int, int]:
+def stat_row(path: str) -> Row:
+    """Return the row of a path, `ABSENT` when there is none."""
     try:
-        return _fields(os.lstat(path))
+        return stat_fields(os.lstat(path))
     except (OSError, ValueError):
-        return _ABSENT
+        return ABSENT
 
 
-def _pack(rows: Iterable[tuple[int, int, int, int, int]]) -> bytes:
+def outer_row(path: str) -> Row:
+    """Return the row of an outer path; of a folder (``.git``) only whether it is the same one."""
+    row = stat_row(path)
+    return (row[0], row[1], 0, 0, 0) if stat.S_ISDIR(row[0]) else row
+
+
+def pack_rows(rows: Iterable[Row]) -> bytes:
+    """Return rows as bytes, 40 for each."""
     flat = list(chain.from_iterable(rows))
     try:
         return array("q", flat).tobytes()

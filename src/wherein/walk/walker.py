@@ -27,7 +27,15 @@ from wherein.walk.paths import show_path
 from wherein.walk.reading import TreeReader, file_stat
 from wherein.walk.signature import is_racy, look_unchanged, make_signature
 
-__all__ = ["ListedFile", "Listing", "is_racy", "list_files", "look_unchanged"]
+__all__ = [
+    "ListedFile",
+    "Lister",
+    "Listing",
+    "is_racy",
+    "list_files",
+    "look_unchanged",
+    "real_root",
+]
 
 
 SHA1_DIGITS = 40
@@ -78,7 +86,7 @@ def list_files(
     started_ns = time.time_ns()
     hiding = HidingRules(parse_patterns(settings.ignore, "ignore"))
     found = gather(real, hiding, parse_patterns(settings.include, "include"))
-    lister = _Lister(real, found, parse_patterns(settings.deny, "deny"), previous or {})
+    lister = Lister(real, found, parse_patterns(settings.deny, "deny"), previous or {})
     files = lister.list()
     skipped = sorted({(s.path, s.reason, s.detail) for s in (*found.skipped, *lister.skipped)})
     signature = make_signature(
@@ -116,7 +124,7 @@ def real_root(root: Path) -> Path:
     return real
 
 
-class _Lister:
+class Lister:
     """Turns gathered paths into listed files; collects stats and what is skipped."""
 
     def __init__(
