@@ -72,7 +72,7 @@ def row_schema(tool: Tool) -> dict[str, object]:
     result = load(tool.result)
     if not tool.rows:
         return schema_of(result)
-    hints = get_type_hints(result)
+    hints = _hints(result)
     items = [schema_of(get_args(hints[name])[0]) for name in tool.rows.split("|")]
     return items[0] if len(items) == 1 else {"anyOf": items}
 
@@ -95,7 +95,7 @@ def schema_of(hint: object, *, is_slim: bool = False) -> dict[str, object]:
 
 
 def _object(hint: type, *, is_slim: bool) -> dict[str, object]:
-    hints = get_type_hints(hint)
+    hints = _hints(hint)
     names = [field.name for field in fields(cast("Any", hint)) if not field.name.startswith("_")]
     schema: dict[str, object] = {
         "type": "object",
@@ -105,6 +105,20 @@ def _object(hint: type, *, is_slim: bool) -> dict[str, object]:
     if not is_slim:
         schema["required"] = names
     return schema
+
+
+def _hints(owner: object) -> dict[str, object]:
+    """Return a class's annotations.
+
+    A name that is imported for the type checker alone stands for any value: loading its module
+    (numpy) would cost more than the schema is worth.
+    """
+    unknown: dict[str, object] = {}
+    while True:
+        try:
+            return get_type_hints(owner, localns=unknown)
+        except NameError as error:
+            unknown[str(error.name)] = object
 
 
 def _generic(hint: object, *, is_slim: bool) -> dict[str, object]:
