@@ -35,6 +35,8 @@ COLUMNS = ("body", "signature", "comments", "names", "enclosing", "rest")
 KINDS = ("documentation", "name", "test", "error", "heading")
 MAX_DOCUMENTED = 40_000
 """Documented passages of one package: more would outweigh other packages of the language."""
+MAX_SOURCE_BYTES = 25_000_000
+"""Of one package, in an order that its name seeds: the largest would take most of the time."""
 UNDOCUMENTED_SHARE = 0.6
 SAMPLE_EVERY = 97
 
@@ -236,7 +238,11 @@ def make_pairs(package: Path, output: Path, samples: Path, *, every: bool) -> Co
     files: list[tuple[str, bytes]] = msgspec.msgpack.decode(package.read_bytes())
     random.Random(package.stem).shuffle(files)
     main = _main_language(path for path, _ in files)
+    read = 0
     for number, (path, data) in enumerate(files):
+        read += len(data)
+        if read > MAX_SOURCE_BYTES and not every:
+            break
         language = LANGUAGES[Path(path).suffix.lower()]
         if GENERATED.search(data[:1200]):
             continue
@@ -274,7 +280,10 @@ def main() -> None:
     options = parser.parse_args()
     output = options.work / options.output
     output.mkdir(parents=True, exist_ok=True)
-    packages = sorted((options.work / options.source).glob("*.msgpack"))
+    packages = sorted(
+        (options.work / options.source).glob("*.msgpack"),
+        key=lambda path: (path.stat().st_size, path.name),
+    )
     if options.reverse:
         packages.reverse()
     for place, package in enumerate(packages):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import time
 from dataclasses import asdict, dataclass, fields
 from multiprocessing.context import BaseContext
@@ -256,6 +257,8 @@ def _set_flat(model: StaticModel, values: torch.Tensor) -> None:
 def work_on(rank: int, shared: Shared, model: StaticModel, folder: Path, run: Run) -> None:
     """Train one process's share of every epoch; the first process reports and saves."""
     torch.set_num_threads(1)
+    # A session of its own: schedulers that share out by session would give all one share.
+    os.setsid()
     options, n_workers = run.options, shared.n_workers
     pairs, vocabulary = open_pairs(folder)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)

@@ -11,6 +11,11 @@ from wherein.errors import ProviderError, SettingsError
 from wherein.settings import Settings
 from wherein.types import ChunkTerms
 
+NO_TERMS = ChunkTerms(
+    np.zeros(1, np.int32), np.zeros(0, np.uint64), np.zeros((0, 5), np.uint8),
+    np.zeros((0, 5), np.uint16),
+)  # fmt: skip
+
 
 def settings(tmp_path: Path, **changes: object) -> Settings:
     return Settings(home=tmp_path).replace(**changes)
@@ -55,14 +60,8 @@ def test_the_packaged_minilm_embeds_through_its_folder(tmp_path: Path) -> None:
     embedder = load_embedder(settings(tmp_path, model=str(folder)))
     assert embedder is not None
     assert embedder.dim == 384
-    empty = ChunkTerms(
-        np.zeros(1, np.int32),
-        np.zeros(0, np.uint64),
-        np.zeros((0, 5), np.uint8),
-        np.zeros((0, 5), np.uint16),
-    )
     texts = ["def delete_file(path): os.remove(path)", "", "def add(a, b): return a + b"]
-    vectors = embedder.embed_chunks(empty, {}, texts)
+    vectors = embedder.embed_chunks(NO_TERMS, {}, texts)
     query = embedder.embed_query("remove a file from disk")
     assert np.linalg.norm(vectors[0]) == pytest.approx(1.0, abs=1e-4)
     assert not vectors[1].any()
@@ -70,3 +69,22 @@ def test_the_packaged_minilm_embeds_through_its_folder(tmp_path: Path) -> None:
     again = load_embedder(settings(tmp_path, model=str(folder)))
     assert again is not None
     assert again.fingerprint == embedder.fingerprint
+
+
+@pytest.mark.long
+def test_a_model2vec_folder_embeds_texts(tmp_path: Path) -> None:
+    model2vec = pytest.importorskip("model2vec")
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {"[UNK]": 0, "read": 1, "file": 2, "sum": 3}
+    words = tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    vectors = np.eye(4, 8, dtype=np.float32)
+    model2vec.StaticModel(vectors, tokenizer).save_pretrained(tmp_path / "model")
+    embedder = load_embedder(settings(tmp_path, model=str(tmp_path / "model")))
+    assert embedder is not None
+    assert embedder.dim == 8
+    found = embedder.embed_chunks(NO_TERMS, {}, ["read file", "", "sum"])
+    assert found[0] @ embedder.embed_query("file") == pytest.approx(0.7071, abs=1e-3)
+    assert not found[1].any()
+    assert found[2] @ embedder.embed_query("sum") == pytest.approx(1.0, abs=1e-5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from importlib import import_module
@@ -41,8 +41,6 @@ class _SentenceModel(Protocol):
         convert_to_numpy: bool,
         show_progress_bar: bool,
     ) -> NDArray[np.float32]: ...
-
-    def get_sentence_embedding_dimension(self) -> int | None: ...
 
 
 class _CrossEncoder(Protocol):
@@ -168,7 +166,7 @@ class SentenceEmbedder(_TextEmbedder):
         loaded = _load("sentence-transformers", name, cast("object", make))
         self._model = cast("_SentenceModel", loaded)
         self.name = f"sentence-transformers {name}"
-        self.dim = int(self._model.get_sentence_embedding_dimension() or 0)
+        self.dim = _dimension(loaded)
         self.fingerprint = _fingerprint("sentence", name, self.dim)
         self._has_query_prompt = "query" in self._model.prompts
         self._cached = lru_cache(maxsize=_QUERY_CACHE)(super().embed_query)
@@ -183,6 +181,16 @@ class SentenceEmbedder(_TextEmbedder):
             texts, prompt_name=prompt, convert_to_numpy=True, show_progress_bar=False
         )
         return np.asarray(encoded, np.float32)
+
+
+def _dimension(model: object) -> int:
+    """Ask a sentence-transformers model, whose method was renamed in version 5.2."""
+    for method in ("get_embedding_dimension", "get_sentence_embedding_dimension"):
+        ask = cast("Callable[[], int | None] | None", getattr(model, method, None))
+        if ask is not None:
+            return int(ask() or 0)
+    message = "this sentence-transformers model does not tell its dimension"
+    raise ProviderError(message, hint="pip install -U sentence-transformers")
 
 
 class CrossEncoderReranker:
