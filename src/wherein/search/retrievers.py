@@ -139,12 +139,12 @@ def file_scores(index: TreeIndex, chunks: NDArray[np.float32], masks: Masks) -> 
     """
     if masks.chunks is not None:
         chunks = np.where(masks.chunks, chunks, np.float32(0))
-    touched = np.flatnonzero(chunks)
+    touched = np.flatnonzero(chunks > 0)
     zeros = np.zeros(index.n_files, np.float64)
     if not len(touched):
         return FileScores(zeros, zeros, zeros)
-    scores = chunks[touched]
-    owners = index.file_of_chunk[touched]
+    scores = chunks.take(touched)
+    owners = index.file_of_chunk.take(touched)
     # bincount adds in float64 one after the other, so a file's sum does not depend on what is
     # stored before it.
     sums = np.bincount(owners, weights=scores, minlength=index.n_files)
@@ -213,7 +213,7 @@ def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Re
     scores = np.zeros(index.n_files, np.float64)
     for names, ignore_case, weight in ((query.symbols, False, 2.0), (query.names, True, 1.0)):
         for name in names:
-            files = np.unique(index.defining_files(name, ignore_case=ignore_case))
+            files = index.defining_files(name, ignore_case=ignore_case)
             if len(files):
                 np.maximum.at(scores, files, weight / np.sqrt(len(files)))
     return best_files(index, _masked(scores, masks), limit)

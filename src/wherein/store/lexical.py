@@ -83,21 +83,21 @@ def _weighted_frequencies(
 ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
     """Return the chunks that have a term in any field, and its weighted, normed frequency there."""
     chunks = postings.chunks
-    frequencies = postings.body * chunk_norms[0][chunks]
+    frequencies = postings.body * chunk_norms[0].take(chunks)
     if len(postings.rare_places):
-        rare_chunks = chunks[postings.rare_places]
+        norms = chunk_norms[1:].take(chunks[postings.rare_places], axis=1)
+        norms *= postings.rare_counts.T
         # Field by field, in order: a fixed order of float32 sums.
-        for column in range(postings.rare_counts.shape[1]):
-            frequencies[postings.rare_places] += (
-                postings.rare_counts[:, column] * chunk_norms[column + 1][rare_chunks]
-            )
+        frequencies[postings.rare_places] += ((norms[0] + norms[1]) + norms[2]) + norms[3]
     if not len(postings.files):
         return chunks, frequencies
     everywhere = np.zeros(index.n_chunks, np.float32)
     everywhere[chunks] = frequencies
     in_path, sizes = spread(index, postings.files)
+    is_new = everywhere[in_path] == 0
     everywhere[in_path] += np.repeat(postings.path_counts * path_norms[postings.files], sizes)
-    touched = np.flatnonzero(everywhere)
+    # The order of the chunks does not show: each is there once.
+    touched = np.concatenate([chunks, in_path[is_new]])
     return touched, everywhere[touched]
 
 

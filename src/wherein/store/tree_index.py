@@ -112,6 +112,7 @@ class TreeIndex:
         )
         """Shape ``(n_files,)``."""
         self._files: dict[int, IndexedFile] = {}  # those that were asked for
+        self._defining: dict[tuple[str, bool], NDArray[np.int64]] = {}
         self._has_dead = not bool(self.live_files.all())
         self.n_live_files = int(self.live_files.sum())
         self.chunk_offsets: NDArray[np.int64] = np.concatenate(
@@ -306,7 +307,16 @@ class TreeIndex:
         return found
 
     def defining_files(self, name: str, *, ignore_case: bool = False) -> NDArray[np.int64]:
-        """Return the ordinals of the live files that define ``name``, once each definition."""
+        """Return the ordinals of the live files that define ``name``, rising, each once."""
+        key = (name, ignore_case)
+        known = self._defining.get(key)
+        if known is None:
+            if len(self._defining) >= _MAX_REMEMBERED:
+                self._defining.clear()
+            known = self._defining[key] = self._find_defining(name, ignore_case=ignore_case)
+        return known
+
+    def _find_defining(self, name: str, *, ignore_case: bool) -> NDArray[np.int64]:
         parts = [
             segment.arrays.array("definition_file")[
                 segment.definition_rows(name, ignore_case=ignore_case)
@@ -315,7 +325,7 @@ class TreeIndex:
             for segment, start in zip(self._segments, self._first_files, strict=False)
         ]
         files = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        return files[self.live_files[files]]
+        return np.unique(files[self.live_files[files]])
 
     def definitions_of(
         self, file: int, name: str, *, ignore_case: bool = False
@@ -515,6 +525,9 @@ class TreeIndex:
         number = bisect_right(self._first_files, file) - 1
         return number, file - self._first_files[number]
 
+
+_MAX_REMEMBERED = 4096
+"""Names whose defining files are remembered: a query asks for each of its words more than once."""
 
 _NO_LISTS: tuple[NDArray[Any], ...] = (
     np.zeros(0, np.uint32),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def _defined(matches: Matches, names: Iterable[str], *, ignore_case: bool) -> ND
     """Return 1 / sqrt(number of files that define it) for the best of ``names`` a file defines."""
     column = np.zeros(len(matches.files), np.float32)
     for name in names:
-        files = np.unique(matches.index.defining_files(name, ignore_case=ignore_case))
+        files = matches.index.defining_files(name, ignore_case=ignore_case)
         if len(files):
             here = np.isin(matches.files, files)
             column = np.maximum(column, here / np.float32(np.sqrt(len(files))))
@@ -86,7 +86,7 @@ def _qualified(matches: Matches, query: Query) -> NDArray[np.float32]:
     """``Cart.total``: a definition of ``total`` whose nearest enclosing name is ``Cart``."""
     column = np.zeros(len(matches.files), np.float32)
     for *outer, name in query.qualified:
-        found = np.unique(matches.index.defining_files(name))
+        found = matches.index.defining_files(name)
         for row in np.flatnonzero(np.isin(matches.files, found)).tolist():
             file = int(matches.files[row])
             for item in matches.index.definitions_of(file, name):
@@ -124,27 +124,38 @@ def _name_likeness(
         places = np.argsort(-in_names[start:end], kind="stable")[:CHUNKS_COMPARED] + start
         for place in places[in_names[places] > 0].tolist():
             ordinal = int(matches.rows[place])
-            names = matches.index.chunk_names(ordinal)
+            names = _parts_of(matches.index.chunk_names(ordinal))
             value = _best_f1(names, (), weights, total)
             outer = plain_terms(" ".join(matches.index.chunk_enclosing(ordinal)))
             with_outer = _best_f1(names, outer, weights, total) if outer else value
-            best_qualified[row] = max(best_qualified[row], with_outer)
             best[row] = max(best[row], value)
+            best_qualified[row] = max(best_qualified[row], with_outer)
             if matches.index.chunk_kind(ordinal) in TYPE_KINDS:
                 best_type[row] = max(best_type[row], value)
     return best, best_type, best_qualified
 
 
+@lru_cache(maxsize=1 << 13)
+def _parts_of(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each name, of the first `MAX_NAMES`."""
+    return tuple(plain_terms(name) for name in names[:MAX_NAMES])
+
+
 def _best_f1(
-    names: Iterable[str], outer: Iterable[str], weights: Mapping[str, float], total: float
+    names: Sequence[tuple[str, ...]],
+    outer: Sequence[str],
+    weights: Mapping[str, float],
+    total: float,
 ) -> float:
-    """Return the best F1 of the words of a name, those of ``outer`` added, by idf."""
+    """Return the best F1 of a name's words, with those of ``outer``, against the query's by idf."""
     best = 0.0
-    for name in islice(names, MAX_NAMES):
-        parts = tuple(dict.fromkeys((*outer, *plain_terms(name))))
-        matched = sum(weights.get(part, 0.0) for part in parts)
-        if matched:
-            n_matched = sum(part in weights for part in parts)
-            precision, recall = n_matched / len(parts), matched / total
+    outer_found = {part for part in outer if part in weights}
+    for parts in names:
+        found = [part for part in parts if part in weights]
+        if found:
+            both = dict.fromkeys([*found, *sorted(outer_found)])
+            recall = sum(weights[part] for part in both) / total
+            n_words = len(parts) + sum(part not in parts for part in outer)
+            precision = len(both) / n_words
             best = max(best, 2 * precision * recall / (precision + recall))
     return best
