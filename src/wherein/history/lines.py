@@ -10,6 +10,9 @@ from difflib import SequenceMatcher
 
 from wherein.errors import ExternalError, PathError
 from wherein.external.git import Git
+from wherein.parse.tags import parse
+from wherein.walk.encoding import decode
+from wherein.walk.language import detect_language
 
 __all__ = ["LineOrigin", "changed_symbols", "line_origins", "range_commits", "to_committed_lines"]
 
@@ -18,12 +21,11 @@ _IGNORE_REVS = ".git-blame-ignore-revs"
 
 _TIMEOUT_S = 30.0
 _BLAME_HEAD = re.compile(rb"^\^?([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?$")
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$")
-_NAME = re.compile(
-    r"(?:def|class|func|fn|function|struct|enum|trait|impl|interface|module|type|sub|namespace)\s+"
-    r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$.:]*)|([A-Za-z_$][\w$]*)\s*\(|([A-Za-z_$][\w$]{2,})"
-)
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _MAX_DIFF_BYTES = 2_000_000
+_MAX_PARSED_BYTES = 300_000
+_MAX_PARSED_FILES = 4
+"""Files of one commit that are parsed: 5 ms each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,23 +109,58 @@ def range_commits(git: Git, path: str, start: int, end: int, limit: int) -> list
 
 
 def changed_symbols(git: Git, sha: str, limit: int = 6) -> tuple[str, ...]:
-    """Return names around the lines a commit changed, as git's hunk headers tell them, most first.
+    """Return the names of the definitions whose lines a commit wrote, most changed first.
 
-    They are the names of that time. Empty for a merge, or where no line precedes the change.
+    They are the names of that time, read from the files as the commit left them. Empty for a merge,
+    and for what no grammar names.
     """
     done = git.run(
         "diff-tree", "--root", "-r", "-p", "-U0", "-M", "--no-ext-diff", "--no-textconv",
         "--no-commit-id", "--end-of-options", sha,
         timeout_s=_TIMEOUT_S, max_output_bytes=_MAX_DIFF_BYTES,
     )  # fmt: skip
+    changed = _written_lines(done.stdout.decode("utf-8", "surrogateescape"))
     counts: dict[str, int] = {}
-    for line in done.stdout.decode("utf-8", "replace").split("\n"):
-        found = _HUNK.match(line)
-        name = _NAME.search(found.group(1)) if found else None
-        if name is not None:
-            text = next(group for group in name.groups() if group)
-            counts[text] = counts.get(text, 0) + 1
+    for path in list(changed)[:_MAX_PARSED_FILES]:
+        for name, n_lines in _names_of(git, sha, path, changed[path]).items():
+            counts[name] = counts.get(name, 0) + n_lines
     return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:limit])
+
+
+def _written_lines(diff: str) -> dict[str, list[tuple[int, int]]]:
+    """Return the new lines (first, last) of each source file of a diff, in its order."""
+    changed: dict[str, list[tuple[int, int]]] = {}
+    path = ""
+    for line in diff.split("\n"):
+        if line.startswith("+++ "):
+            name = line[4:].rstrip("\t")
+            path = name[2:] if name.startswith("b/") else ""
+        found = _HUNK.match(line) if path else None
+        if found is not None:
+            first, count = int(found.group(1)), int(found.group(2) or 1)
+            changed.setdefault(path, []).append((max(first, 1), first + max(count - 1, 0)))
+    return {path: lines for path, lines in changed.items() if detect_language(path) is not None}
+
+
+def _names_of(git: Git, sha: str, path: str, lines: Sequence[tuple[int, int]]) -> dict[str, int]:
+    """Return the innermost definitions that hold any of ``lines``, each with how many."""
+    data = git.run(
+        "cat-file", "blob", os.fsencode(f"{sha}:{path}"), max_output_bytes=_MAX_PARSED_BYTES
+    )
+    language = detect_language(path, data.stdout[:4096])
+    decoded = None if data.is_truncated else decode(data.stdout)
+    if decoded is None or language is None:
+        return {}
+    definitions = parse(decoded.text.encode("utf-8", "replace"), language).definitions
+    counts: dict[str, int] = {}
+    for first, last in lines:
+        inside = [d for d in definitions if d.start_line <= last and d.end_line >= first]
+        outer = {name for d in inside for name in d.enclosing}
+        for definition in inside:
+            if definition.name not in outer:
+                shared = min(definition.end_line, last) - max(definition.start_line, first) + 1
+                counts[definition.name] = counts.get(definition.name, 0) + shared
+    return counts
 
 
 def _blame(git: Git, commit: str, path: str, start: int, end: int) -> dict[int, str]:

@@ -173,6 +173,22 @@ class HistoryView:
         mine = rows[offsets[file_id] : offsets[file_id + 1]]
         return mine[np.argsort(-self.order[mine], kind="stable")]
 
+    def rows_naming(self, path: str) -> list[int]:
+        """Return the reachable rows that changed ``path`` under that very name, newest first."""
+        found: list[int] = []
+        for block, start in zip(self._blocks, self._starts[:-1].tolist(), strict=True):
+            if path not in block.paths:
+                continue
+            wanted = block.paths.index(path)
+            hits = np.flatnonzero((block.change_paths == wanted) | (block.change_old == wanted))
+            rows = np.searchsorted(block.change_offsets, hits, side="right") - 1 + start
+            found.extend(row for row in np.unique(rows).tolist() if self.reachable[row])
+        return sorted(found, key=lambda row: -int(self.order[row]))
+
+    def has_path(self, path: str) -> bool:
+        """Return whether any reachable commit changed ``path`` under that name."""
+        return bool(self.rows_naming(path))
+
     def files_of(self, row: int) -> NDArray[np.int64]:
         """Return the ids of the tree's files that the commit of ``row`` changed."""
         return self.changes[1][self.change_offsets[row] : self.change_offsets[row + 1]]

@@ -43,7 +43,7 @@ class GrepArm:
         self, name: str = "grep", glossary: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self._name = name
-        self._glossary = {key.lower(): tuple(words) for key, words in (glossary or {}).items()}
+        self._glossary = dict(glossary or {})
         self._tree: TextTree | None = None
         self._counts: dict[str, dict[str, int]] = {}
 
@@ -125,7 +125,8 @@ def search_words(text: str, glossary: Mapping[str, Sequence[str]] | None = None)
     """Return what is searched for, in order: glossary's words, code names, then longest first."""
     terms = set(query_terms(text))
     lower = text.lower()
-    known = [word for key, words in (glossary or {}).items() if key in lower for word in words]
+    spoken = [words for key, words in (glossary or {}).items() if key.lower() in lower]
+    known = [word for words in spoken for word in words]
     code = sorted(code_tokens(text), key=lambda word: (-len(word), word))
     plain = [word for word in _WORD.findall(text) if len(word) >= _MIN_CHARS]
     plain = [word for word in plain if set(query_terms(word)) & terms]

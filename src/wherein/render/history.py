@@ -1,0 +1,70 @@
+"""Shows what earlier commits say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from wherein.render.escape import show_line, show_path
+from wherein.render.rendered import Rendered, Style
+from wherein.tools.history import FoundCommit, HistoryResult
+
+__all__ = ["render"]
+
+_MAX_BODY_LINES = 40
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `HistoryResult`."""
+    found = cast("HistoryResult", result)
+    parts = [_commit(commit, style) for commit in found.commits]
+    if found.companions:
+        parts.append("usually change together with these:\n")
+        parts.extend(
+            f"  {style.paint('path', show_path(item.path))}  {item.support}x together, "
+            f"{item.confidence:.0%} of changes, lift {item.lift:.1f}\n"
+            for item in found.companions
+        )
+    if not parts:
+        lines = ["nothing found: try other words, or a file without lines", *_notes(found)]
+        return Rendered((), head="".join(f"{line}\n" for line in lines), is_found=False)
+
+    def foot(n_shown: int) -> str:
+        lines = [f"note: {note}" for note in _notes(found)]
+        if found.has_more or n_shown < len(parts):
+            how = "offset" if style.for_agent else "--offset"
+            lines.append(f"more commits: go on with {how}")
+        return "".join(f"{line}\n" for line in lines)
+
+    return Rendered(tuple(parts), foot=foot)
+
+
+def _notes(found: HistoryResult) -> list[str]:
+    shallow = [found.known] if found.known.startswith("shallow") else []
+    return [*found.notes, *shallow]
+
+
+def _commit(commit: FoundCommit, style: Style) -> str:
+    if not commit.sha:
+        return f"not committed yet: lines {_ranges(commit.lines)}\n"
+    head = f"{style.paint('line', commit.sha)} {commit.date} {show_line(commit.author, 40)}"
+    if commit.lines:
+        head += f"  lines {_ranges(commit.lines)}"
+    if commit.similarity is not None:
+        head += style.paint("dim", f"  ({commit.similarity:.2f})")
+    lines = [head, f"  {show_line(commit.subject)}"]
+    lines += [
+        f"    {show_line(line)}" for line in commit.body.split("\n")[:_MAX_BODY_LINES] if line
+    ]
+    if commit.files:
+        shown = ", ".join(show_path(path) for path in commit.files)
+        more = commit.n_files - len(commit.files)
+        lines.append(f"  {style.paint('path', shown)}" + (f" and {more} more" if more > 0 else ""))
+    if commit.symbols:
+        names = ", ".join(show_line(name, 60) for name in commit.symbols)
+        lines.append(f"  in {style.paint('symbol', names)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _ranges(lines: Sequence[tuple[int, int]]) -> str:
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in lines)
