@@ -19,6 +19,7 @@ from wherein.external.git_folder import GitFolder, find_git_folder, is_repositor
 from wherein.external.git_index import GITLINK, Index
 from wherein.settings import Settings
 from wherein.types import Skipped
+from wherein.walk.collector import paused_collector
 from wherein.walk.gather import RULE_FILES, Candidate, Gathered, Repository
 from wherein.walk.hidden import OWN_IGNORE_FILES, HidingRules, parse_patterns
 from wherein.walk.signature import (
@@ -78,13 +79,14 @@ def list_changes(root: Path, settings: Settings, signature: bytes) -> Changes | 
     """
     real = real_root(root)
     started_ns = time.time_ns()
-    known = unpack_signature(real, settings, signature)
-    if known is None or settings.include:
-        return None
-    try:
-        return _Comparison(real, settings, known, started_ns).run()
-    except (_ListAgainError, ExternalError):
-        return None
+    with paused_collector():
+        known = unpack_signature(real, settings, signature)
+        if known is None or settings.include:
+            return None
+        try:
+            return _Comparison(real, settings, known, started_ns).run()
+        except (_ListAgainError, ExternalError):
+            return None
 
 
 class _Comparison:

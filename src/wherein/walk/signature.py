@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,6 +20,7 @@ from pathlib import Path
 from wherein.external.git_index import RACY_NS
 from wherein.settings import Settings
 from wherein.types import FileStat
+from wherein.walk.collector import paused_collector
 
 __all__ = [
     "ABSENT",
@@ -168,9 +168,12 @@ def look_unchanged(root: Path, settings: Settings, signature: bytes) -> bool:
     Costs one stat for each file and folder. False also when something was too new to tell.
     """
     real = Path(os.path.realpath(root))
-    known = unpack_signature(real, settings, signature)
-    if known is None:
-        return False
+    with paused_collector():
+        known = unpack_signature(real, settings, signature)
+        return known is not None and _is_as_known(real, known)
+
+
+def _is_as_known(real: Path, known: Signature) -> bool:
     places = known.places
     outer = pack_rows([outer_row(path) for path in places.outer])
     if not known.stamps.endswith(outer):
@@ -205,11 +208,11 @@ def outer_row(path: str) -> Row:
 
 def pack_rows(rows: Iterable[Row]) -> bytes:
     """Return rows as bytes, 40 for each."""
-    flat = list(chain.from_iterable(rows))
+    flat = tuple(chain.from_iterable(rows))
     try:
-        return array("q", flat).tobytes()
-    except OverflowError:  # inodes of some network file systems use all 64 bits
-        return array("Q", [value % _WRAP for value in flat]).tobytes()
+        return struct.pack(f"<{len(flat)}q", *flat)
+    except struct.error:  # inodes of some network file systems use all 64 bits
+        return struct.pack(f"<{len(flat)}Q", *(value % _WRAP for value in flat))
 
 
 def _question(root: Path, settings: Settings) -> bytes:

@@ -18,6 +18,7 @@ from wherein.external.git_index import vouches
 from wherein.settings import Settings
 from wherein.types import FileStat, Skipped, SourceFile
 from wherein.walk.classify import classify, skip_reason
+from wherein.walk.collector import paused_collector
 from wherein.walk.conversion import Conversions
 from wherein.walk.gather import Candidate, Gathered, gather
 from wherein.walk.hidden import HidingRules, parse_patterns
@@ -83,10 +84,15 @@ def list_files(
         PatternError: A pattern of the settings is unusable.
     """
     real = real_root(root)
+    with paused_collector():
+        return _list(real, settings, previous or {})
+
+
+def _list(real: Path, settings: Settings, previous: Mapping[str, SourceFile]) -> Listing:
     started_ns = time.time_ns()
     hiding = HidingRules(parse_patterns(settings.ignore, "ignore"))
     found = gather(real, hiding, parse_patterns(settings.include, "include"))
-    lister = Lister(real, found, parse_patterns(settings.deny, "deny"), previous or {})
+    lister = Lister(real, found, parse_patterns(settings.deny, "deny"), previous)
     files = lister.list()
     skipped = sorted({(s.path, s.reason, s.detail) for s in (*found.skipped, *lister.skipped)})
     signature = make_signature(
