@@ -76,9 +76,13 @@ class GrepIndex:
         root: The tree's real path.
         folder: Where the parts lie; trees of one repository may share it.
         state: File that names this tree's parts.
+        max_share: With more of the files left to search than this, it does not narrow.
     """
 
-    def __init__(self, root: Path, folder: Path, state: Path) -> None:
+    def __init__(
+        self, root: Path, folder: Path, state: Path, *, max_share: float = MAX_SHARE
+    ) -> None:
+        self._max_share = max_share
         self._root = root
         self._folder = folder
         self._state_path = state
@@ -154,7 +158,7 @@ class GrepIndex:
         with self._lock:
             if needed is None or not self._is_narrowing or not self._parts:
                 return None
-            most = min(MAX_CANDIDATES, int(self._n_files * MAX_SHARE))
+            most = min(MAX_CANDIDATES, int(self._n_files * self._max_share))
             paths = [file[0] for file in self._uncovered]
             folds = _folds(options)
             try:

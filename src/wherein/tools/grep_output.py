@@ -27,8 +27,9 @@ __all__ = [
 MAX_MATCH_LINES = 100
 """Lines shown of one multiline match."""
 
-_COUNT = re.compile(rb"(\./.*?)\0(\d+)\n", re.DOTALL)
-_SEARCHED = re.compile(rb"(?m)^(\d+) files searched$")
+# With --crlf ripgrep ends its own lines so, too.
+_COUNT = re.compile(rb"(\./.*?)\0(\d+)\r?\n", re.DOTALL)
+_SEARCHED = re.compile(rb"(?m)^(\d+) files searched\r?$")
 _SUMMARY_SEARCHED = re.compile(rb'"searches":(\d+)')
 
 _BEGIN = b'{"type":"begin"'
@@ -55,9 +56,8 @@ def path_order(path: str) -> list[bytes]:
 
 
 def read_paths(output: bytes) -> tuple[list[FoundFile], int]:
-    """Read ``--files-with-matches --null --stats``: the files and how many were searched."""
-    *paths, stats = output.split(b"\0")
-    return [FoundFile(clean_path(path), 1) for path in paths], _searched(stats)
+    """Read ``--files-with-matches --null``: the files; how many were searched it does not say."""
+    return [FoundFile(clean_path(path), 1) for path in output.split(b"\0")[:-1]], 0
 
 
 def read_counts(output: bytes) -> tuple[list[FoundFile], int]:
@@ -211,6 +211,7 @@ class _Line:
             spans=((0, len(cuts[0].text)),),
             n_bytes=len(_without_end(self.raw[line_start:].split(b"\n", 1)[0])),
             n_cut_after=cuts[0].n_after,
+            is_whole_line=False,
         )
 
 

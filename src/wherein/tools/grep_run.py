@@ -97,7 +97,8 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     finally:
         walk.join()
     walked = walk.walked
-    search.n_searched = search.n_searched or len(walked.paths)
+    if not search.n_searched:
+        search.n_searched = sum(_admits(search, options, path) for path in walked.paths)
     search.keep.add_ignore_files(root, walked.paths)
     search.keep.add_worktrees(root, git, walked.repositories, search.paths)
     extra = find_extra_files(search.ripgrep, git, walked, search.keep.settings)
@@ -159,7 +160,9 @@ def _folder_of(place: Place) -> str:
 
 
 _MODE_ARGUMENTS = {
-    OutputMode.FILES: ("--files-with-matches", "--null", "--stats"),
+    # No --stats here: with it ripgrep reads on after the first match, and drops a file that turns
+    # out binary at its end.
+    OutputMode.FILES: ("--files-with-matches", "--null"),
     OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
 }
 

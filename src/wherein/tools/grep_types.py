@@ -67,6 +67,8 @@ class GrepRow:
     n_cut_before: int = 0
     """Bytes of the line left out before ``text``."""
     n_cut_after: int = 0
+    is_whole_line: bool = True
+    """False with ``only_matching``: ``text`` is the match and nothing else."""
     symbol: str = ""
     """With ``by_symbol``: the definition the line lies in (``Ledger.post``)."""
 
@@ -160,6 +162,8 @@ def row_lines(row: GrepRow) -> Iterator[str]:
     mark = ":" if row.is_match else "-"
     shown = row.text.split("\n")
     for number, text in enumerate(shown, row.line):
+        if not text and not row.is_whole_line and row.end_line > row.line:
+            continue  # a line of the match of which only the line end is matched
         before = f"[{row.n_cut_before} bytes] …" if row.n_cut_before else ""
         after = f"… [{row.n_cut_after} bytes]" if row.n_cut_after and number == row.line else ""
         yield f"{show_path(row.path)}{mark}{number}{mark}{before}{visible(text)}{after}"
