@@ -159,14 +159,6 @@ GREP = Tool(
         _context_lines("after", "lines after each match", "-A", "after_context"),
         _context_lines("context", "lines around each match", "-C"),
         Parameter(
-            "invert",
-            ParameterType.FLAG,
-            "lines that do not match",
-            default=False,
-            aliases=("-v", "invert_match"),
-            flags=("-v", "--invert-match"),
-        ),
-        Parameter(
             "only_matching",
             ParameterType.FLAG,
             "show only the matched text",
