@@ -39,6 +39,8 @@ class Matches:
     """Shape ``(5, T, R)``: frequency by field."""
     path_counts: NDArray[np.float32]
     """Shape ``(T, F)``: frequency in the path."""
+    file_places: NDArray[np.int32]
+    """Shape ``(n_files,)``: place among the candidates, -1 for other files."""
     terms: tuple[QueryTerm, ...]
     idf: NDArray[np.float32]
     """Shape ``(T,)``: weighted inverse document frequency."""
@@ -56,6 +58,26 @@ class Matches:
     def sizes(self) -> NDArray[np.int64]:
         """Shape ``(F,)``: number of rows of each file."""
         return np.diff(np.append(self.starts, len(self.rows)))
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """Shape ``(R,)``: row of each row's file."""
+        return np.repeat(np.arange(len(self.files)), self.sizes)
+
+    @cached_property
+    def best_rows(self) -> NDArray[np.int64]:
+        """Shape ``(F,)``: each file's first row with its highest score."""
+        best = np.repeat(self.best(self.scores), self.sizes)
+        places = np.flatnonzero(self.scores == best)
+        owners = self.owners[places]
+        is_first = np.ones(len(places), np.bool_)
+        is_first[1:] = owners[1:] != owners[:-1]
+        return places[is_first]
+
+    def rows_of(self, files: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the places among the candidates of those of ``files`` that are candidates."""
+        places = self.file_places[files]
+        return places[places >= 0]
 
     def of_kind(self, *kinds: TermKind) -> NDArray[np.float32]:
         """Return the idf of the terms of ``kinds``, 0 for the others; shape ``(T,)``."""
@@ -136,6 +158,7 @@ def match(
         starts=starts,
         counts=counts,
         path_counts=path_counts,
+        file_places=file_slots,
         terms=tuple(known[found.term] for found in lexical.terms),
         idf=np.array([found.idf * found.weight for found in lexical.terms], np.float32),
         scores=scores.astype(np.float32),

@@ -212,7 +212,7 @@ def _with_literals(
         # Files with the text itself stay; the least likely of the others make room.
         kept = dict.fromkeys([*whole, *kept])
     chosen = np.array(list(kept)[:MAX_CANDIDATES], np.int64)
-    return Candidates(chosen, candidates.ranks), literals
+    return Candidates(chosen), literals
 
 
 def _hit(

@@ -26,6 +26,7 @@ __all__ = [
     "Retrieved",
     "SignalSource",
     "best_files",
+    "best_in_each",
     "dense_files",
     "file_scores",
     "find_candidates",
@@ -106,8 +107,6 @@ class Candidates:
     """The files that are ranked, best first by the first stage."""
 
     files: NDArray[np.int64]
-    ranks: dict[str, dict[int, int]]
-    """Retriever to file to rank, from 1."""
 
 
 def lexical_scores(index: TreeIndex, query: Query) -> LexicalScores:
@@ -151,14 +150,14 @@ def file_scores(index: TreeIndex, chunks: NDArray[np.float32], masks: Masks) -> 
     is_first = np.ones(len(owners), np.bool_)
     is_first[1:] = owners[1:] != owners[:-1]
     starts = np.flatnonzero(is_first)
-    best = _best_in_each(scores, starts)
+    best = best_in_each(scores, starts)
     top1, top3 = zeros.copy(), zeros.copy()
     top1[owners[starts]] = best[0]
     top3[owners[starts]] = best.sum(axis=0)
     return FileScores(_normed(sums / index.density_norms), _normed(top3), _normed(top1))
 
 
-def _best_in_each(scores: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+def best_in_each(scores: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the three highest scores of each run, shape ``(3, len(starts))``, falling."""
     work = scores.copy()
     sizes = np.diff(np.append(starts, len(work)))
@@ -279,8 +278,4 @@ def find_candidates(
         weights[source.name] = _SOURCE_WEIGHT
     rankings = {name: found.files.tolist() for name, found in lists.items()}
     fused = reciprocal_rank_fusion(rankings, weights)[:MAX_CANDIDATES]
-    ranks = {
-        name: {file: rank for rank, file in enumerate(files, start=1)}
-        for name, files in rankings.items()
-    }
-    return Candidates(np.array([file for file, _ in fused], np.int64), ranks)
+    return Candidates(np.array([file for file, _ in fused], np.int64))

@@ -90,5 +90,7 @@ def evaluate(
     for source in sources:
         blocks.append(np.asarray(source.signals(index, query, files), np.float32))
         names += source.signal_names
-    joined_blocks = np.concatenate(blocks, axis=1) if len(blocks) > 1 else matrix
-    return Evaluated(files, tuple(names), np.nan_to_num(joined_blocks, posinf=0.0, neginf=0.0))
+    whole = np.concatenate(blocks, axis=1) if len(blocks) > 1 else matrix
+    if not np.isfinite(whole).all():
+        whole = np.nan_to_num(whole, posinf=0.0, neginf=0.0)
+    return Evaluated(files, tuple(names), whole)

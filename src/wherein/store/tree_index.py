@@ -23,7 +23,7 @@ from wherein.store.segment import Segment
 from wherein.tokens import term_id
 from wherein.types import FIELDS, Chunk, Definition, FileFlag, FileKind
 
-__all__ = ["FoundDefinition", "IndexedFile", "Postings", "TreeIndex"]
+__all__ = ["ChunkHead", "FoundDefinition", "IndexedFile", "Postings", "TreeIndex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,15 @@ class FoundDefinition:
     definition: Definition
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkHead:
+    """The names of a chunk."""
+
+    names: tuple[str, ...]
+    enclosing: tuple[str, ...]
+    kind: str
+
+
 class TreeIndex:
     """The live files of some segments. What it answers never changes once it is made."""
 
@@ -112,6 +121,7 @@ class TreeIndex:
         )
         """Shape ``(n_files,)``."""
         self._files: dict[int, IndexedFile] = {}  # those that were asked for
+        self._heads: dict[int, ChunkHead] = {}
         self._defining: dict[tuple[str, bool], NDArray[np.int64]] = {}
         self._has_dead = not bool(self.live_files.all())
         self.n_live_files = int(self.live_files.sum())
@@ -365,20 +375,18 @@ class TreeIndex:
         number = bisect_right(self._first_chunks, ordinal) - 1
         return self._segments[number].chunk(ordinal - self._first_chunks[number])
 
-    def chunk_names(self, ordinal: int) -> tuple[str, ...]:
-        """Return the names defined in one chunk."""
-        number = bisect_right(self._first_chunks, ordinal) - 1
-        return self._segments[number].chunk_names(ordinal - self._first_chunks[number])
-
-    def chunk_enclosing(self, ordinal: int) -> tuple[str, ...]:
-        """Return the names around one chunk, outermost first."""
-        number = bisect_right(self._first_chunks, ordinal) - 1
-        return self._segments[number].chunk_enclosing(ordinal - self._first_chunks[number])
-
-    def chunk_kind(self, ordinal: int) -> str:
-        """Return the kind of one chunk."""
-        number = bisect_right(self._first_chunks, ordinal) - 1
-        return self._segments[number].chunk_kind(ordinal - self._first_chunks[number])
+    def chunk_head(self, ordinal: int) -> ChunkHead:
+        """Return what the ranker looks at of one chunk."""
+        known = self._heads.get(ordinal)
+        if known is None:
+            if len(self._heads) >= _MAX_REMEMBERED:
+                self._heads.clear()
+            number = bisect_right(self._first_chunks, ordinal) - 1
+            segment, row = self._segments[number], ordinal - self._first_chunks[number]
+            known = self._heads[ordinal] = ChunkHead(
+                segment.chunk_names(row), segment.chunk_enclosing(row), segment.chunk_kind(row)
+            )
+        return known
 
     def path(self, file: int) -> str:
         """Return the path of one file."""
@@ -526,8 +534,9 @@ class TreeIndex:
         return number, file - self._first_files[number]
 
 
-_MAX_REMEMBERED = 4096
-"""Names whose defining files are remembered: a query asks for each of its words more than once."""
+_MAX_REMEMBERED = 1 << 14
+"""Names and chunks that are remembered: a query asks for each of its words more than once, and the
+next query is often about the same files."""
 
 _NO_LISTS: tuple[NDArray[Any], ...] = (
     np.zeros(0, np.uint32),

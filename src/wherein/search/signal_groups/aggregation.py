@@ -102,10 +102,8 @@ def _neighbours(matches: Matches, total: NDArray[np.float64]) -> NDArray[np.floa
 def _best_lengths(matches: Matches) -> NDArray[np.float32]:
     """Return the length of each file's best chunk, 0 for a file without a match."""
     lengths = matches.index.field_lengths
-    ends = np.append(matches.starts[1:], len(matches.rows))
-    column = np.zeros(len(matches.files), np.float32)
-    for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
-        place = start + int(matches.scores[start:end].argmax())
-        if matches.scores[place] > 0:
-            column[row] = np.log2(1 + int(lengths[int(matches.rows[place]), BODY])) / 12
-    return np.minimum(column, np.float32(1))
+    rows = matches.best_rows
+    if not len(lengths) or not len(rows):
+        return np.zeros(len(rows), np.float32)
+    logs = np.log2(1 + lengths[matches.rows[rows], BODY].astype(np.float32)) / 12
+    return np.where(matches.scores[rows] > 0, np.minimum(logs, 1), 0).astype(np.float32)

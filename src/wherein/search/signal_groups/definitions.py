@@ -76,10 +76,10 @@ def _defined(matches: Matches, names: Iterable[str], *, ignore_case: bool) -> ND
     column = np.zeros(len(matches.files), np.float32)
     for name in names:
         files = matches.index.defining_files(name, ignore_case=ignore_case)
-        if len(files):
-            here = np.isin(matches.files, files)
-            column = np.maximum(column, here / np.float32(np.sqrt(len(files))))
-    return column.astype(np.float32)
+        rows = matches.rows_of(files)
+        if len(rows):
+            column[rows] = np.maximum(column[rows], np.float32(len(files) ** -0.5))
+    return column
 
 
 def _qualified(matches: Matches, query: Query) -> NDArray[np.float32]:
@@ -87,7 +87,7 @@ def _qualified(matches: Matches, query: Query) -> NDArray[np.float32]:
     column = np.zeros(len(matches.files), np.float32)
     for *outer, name in query.qualified:
         found = matches.index.defining_files(name)
-        for row in np.flatnonzero(np.isin(matches.files, found)).tolist():
+        for row in matches.rows_of(found).tolist():
             file = int(matches.files[row])
             for item in matches.index.definitions_of(file, name):
                 inside = item.definition.enclosing[-len(outer) :]
@@ -119,19 +119,24 @@ def _name_likeness(
     if total <= 0:
         return best, best_type, best_qualified
     in_names = matches.share(matches.counts[NAMES] > 0, idf)
-    ends = np.append(matches.starts[1:], len(matches.rows))
-    for row, (start, end) in enumerate(zip(matches.starts.tolist(), ends.tolist(), strict=True)):
-        places = np.argsort(-in_names[start:end], kind="stable")[:CHUNKS_COMPARED] + start
-        for place in places[in_names[places] > 0].tolist():
-            ordinal = int(matches.rows[place])
-            names = _parts_of(matches.index.chunk_names(ordinal))
-            value = _best_f1(names, (), weights, total)
-            outer = plain_terms(" ".join(matches.index.chunk_enclosing(ordinal)))
-            with_outer = _best_f1(names, outer, weights, total) if outer else value
-            best[row] = max(best[row], value)
-            best_qualified[row] = max(best_qualified[row], with_outer)
-            if matches.index.chunk_kind(ordinal) in TYPE_KINDS:
-                best_type[row] = max(best_type[row], value)
+    places = np.flatnonzero(in_names > 0)
+    places = places[np.lexsort((-in_names[places], matches.owners[places]))]
+    seen: dict[int, int] = {}
+    for row, ordinal in zip(
+        matches.owners[places].tolist(), matches.rows[places].tolist(), strict=True
+    ):
+        seen[row] = seen.get(row, 0) + 1
+        if seen[row] > CHUNKS_COMPARED:
+            continue
+        head = matches.index.chunk_head(ordinal)
+        names = _parts_of(head.names)
+        value = _best_f1(names, (), weights, total)
+        outer = plain_terms(" ".join(head.enclosing))
+        with_outer = _best_f1(names, outer, weights, total) if outer else value
+        best[row] = max(best[row], value)
+        best_qualified[row] = max(best_qualified[row], with_outer)
+        if head.kind in TYPE_KINDS:
+            best_type[row] = max(best_type[row], value)
     return best, best_type, best_qualified
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wherein.search.matches import Matches
 from wherein.search.retrievers import Candidates
 from wherein.search.signal_groups.aggregation import reciprocal_ranks
+from wherein.search.signal_groups.fields import mean_of_three
 from wherein.store.tree_index import TreeIndex
 
 __all__ = ["SIGNALS", "columns"]
@@ -17,7 +18,7 @@ __all__ = ["SIGNALS", "columns"]
 SIGNALS: Mapping[str, str] = {
     "d_best": "-1..1: cosine of the nearest chunk",
     "d_rel": "0..1: d_best over the nearest chunk of all candidates",
-    "d_top3": "-1..1: mean cosine of the three nearest chunks",
+    "d_top3": "0..1: mean cosine of the three nearest chunks",
     "d_mean": "-1..1: mean cosine of all chunks: the file as a whole",
     "rr_dense": "0..1: 1 / rank among the candidates by d_best",
 }
@@ -36,15 +37,10 @@ def columns(
     rows = np.where(matches.allowed, similarities[matches.rows], np.float32(0))
     best = matches.best(rows)
     nearest = max(float(best.max(initial=0.0)), 1e-6)
-    ends = np.append(matches.starts[1:], len(rows))
-    top3 = [
-        float(np.sort(rows[start:end])[-3:].mean())
-        for start, end in zip(matches.starts.tolist(), ends.tolist(), strict=True)
-    ]
     return {
         "d_best": best,
         "d_rel": np.clip(best / nearest, 0, 1),
-        "d_top3": np.array(top3, np.float32),
+        "d_top3": mean_of_three(np.maximum(rows, np.float32(0)), matches.starts),
         "d_mean": matches.total(rows) / np.maximum(matches.sizes - 1, 1),
         "rr_dense": reciprocal_ranks(best),
     }

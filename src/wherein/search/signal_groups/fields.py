@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.search.matches import BODY, DOCUMENTATION, ENCLOSING, NAMES, SIGNATURE, Matches
+from wherein.search.retrievers import best_in_each
 
-__all__ = ["SIGNALS", "columns"]
+__all__ = ["SIGNALS", "columns", "mean_of_three"]
 
 SIGNALS: Mapping[str, str] = {
     "body_best": "0..1: best chunk's BM25 by body alone, over all idf",
@@ -33,21 +34,14 @@ def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
         "doc_best": matches.best(by_field[DOCUMENTATION]),
         "names_best": matches.best(by_field[NAMES]),
         "encl_best": matches.best(by_field[ENCLOSING]),
-        "body_top3": _mean_of_best(by_field[BODY], matches.starts),
+        "body_top3": mean_of_three(by_field[BODY], matches.starts),
         "names_file": np.minimum(matches.total(by_field[NAMES]) / divisor, 1),
         "doc_file": np.minimum(matches.total(by_field[DOCUMENTATION]) / divisor, 1),
     }
 
 
-def _mean_of_best(
-    rows: NDArray[np.float32], starts: NDArray[np.int64], k: int = 3
-) -> NDArray[np.float32]:
-    """Return the mean of each file's ``k`` best rows (fewer rows count as zeros)."""
-    ends = np.append(starts[1:], len(rows))
-    return np.array(
-        [
-            np.sort(rows[start:end])[-k:].sum() / k
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        ],
-        np.float32,
-    )
+def mean_of_three(rows: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the mean of each file's three best rows (fewer rows count as zeros)."""
+    if not len(starts):
+        return np.zeros(0, np.float32)
+    return (best_in_each(rows, starts).sum(axis=0) / 3).astype(np.float32)
