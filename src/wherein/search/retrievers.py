@@ -196,15 +196,11 @@ def dense_files(
     """Return the files with the nearest chunks."""
     if masks.chunks is not None:
         similarities = np.where(masks.chunks, similarities, np.float32(0))
-    if not len(similarities):
+    if not index.n_files:
         return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
-    # A file's best chunk is among the best few hundred chunks when it is among the best few files.
-    n_chunks = min(len(similarities), 40 * limit)
-    threshold = np.partition(similarities, len(similarities) - n_chunks)[-n_chunks]
-    rows = np.flatnonzero(similarities >= max(float(threshold), 1e-6))
-    scores = np.zeros(index.n_files, np.float32)
-    np.maximum.at(scores, index.file_of_chunk[rows], similarities[rows])
-    return best_files(index, scores, limit)
+    # One more value, so that files without chunks at the end have something to point at.
+    best = np.maximum.reduceat(np.append(similarities, np.float32(0)), index.chunk_offsets[:-1])
+    return best_files(index, np.where(index.chunk_counts > 0, best, np.float32(0)), limit)
 
 
 def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Retrieved:
@@ -214,7 +210,7 @@ def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Re
         for name in names:
             files = index.defining_files(name, ignore_case=ignore_case)
             if len(files):
-                np.maximum.at(scores, files, weight / np.sqrt(len(files)))
+                scores[files] = np.maximum(scores[files], weight * len(files) ** -0.5)
     return best_files(index, _masked(scores, masks), limit)
 
 

@@ -59,6 +59,8 @@ def _likeness(a: str, b: str) -> float:
     """Return the common beginning over the longer word, 0 when it is short."""
     if a == b:
         return 1.0
+    if a[:MIN_PREFIX] != b[:MIN_PREFIX]:
+        return 0.0
     n = 0
     for x, y in zip(a, b, strict=False):
         if x != y:

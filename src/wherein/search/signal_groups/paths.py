@@ -38,28 +38,39 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     largest = max(weights.values(), default=0.0)
     words = {term.term for term in matches.terms if term.kind == TermKind.WORD}
     wholes = {term.term for term in matches.terms if term.kind != TermKind.WORD}
-    found = {name: np.zeros(len(matches.files), np.float32) for name in SIGNALS}
-    for row, file in enumerate(matches.files.tolist()):
-        path = matches.index.path(file)
-        facts = path_facts(path)
-        in_query = len(facts.stem_terms & words)
-        found["stem"][row] = _share(facts.stem_terms, weights)
-        rarest = max((weights.get(term, 0.0) for term in facts.stem_terms), default=0.0)
-        found["stem_rare"][row] = rarest / largest if largest > 0 else 0.0
-        found["stem_in_q"][row] = in_query / max(len(facts.stem_terms), 1)
-        found["stem_full"][row] = bool(in_query) and in_query == len(facts.stem_terms)
-        found["stem_joined"][row] = facts.n_stem_words > 1 and facts.stem_whole in wholes
-        found["path_share"][row] = _share(facts.stem_terms | facts.folder_terms, weights)
-        found["folder"][row] = _share(facts.folder_terms, weights)
-        found["folder_full"][row] = bool(facts.last_folder_terms) and (
-            facts.last_folder_terms <= words
-        )
-        found["path_literal"][row] = max(
-            (path_agreement(asked, path) for asked in query.paths), default=0.0
-        )
-    return found
+    rows = [
+        _row(matches.index.path(file), query, words, wholes, weights, largest)
+        for file in matches.files.tolist()
+    ]
+    matrix = np.array(rows, np.float32).reshape(len(rows), len(SIGNALS))
+    return {name: matrix[:, place] for place, name in enumerate(SIGNALS)}
+
+
+def _row(
+    path: str,
+    query: Query,
+    words: set[str],
+    wholes: set[str],
+    weights: Mapping[str, float],
+    largest: float,
+) -> tuple[float, ...]:
+    """Return one file's values in the order of `SIGNALS`."""
+    facts = path_facts(path)
+    stem, folder = facts.stem_terms & words, facts.folder_terms & words
+    rarest = max((weights[term] for term in stem), default=0.0)
+    return (
+        _share(stem, weights),
+        rarest / largest if largest > 0 else 0.0,
+        len(stem) / max(len(facts.stem_terms), 1),
+        bool(stem) and len(stem) == len(facts.stem_terms),
+        facts.n_stem_words > 1 and facts.stem_whole in wholes,
+        _share(stem | folder, weights),
+        _share(folder, weights),
+        bool(facts.last_folder_terms) and facts.last_folder_terms <= words,
+        max((path_agreement(asked, path) for asked in query.paths), default=0.0),
+    )
 
 
 def _share(terms: Iterable[str], weights: Mapping[str, float]) -> float:
     # Sorted: the order of a set's strings differs from run to run, and so would the last bit.
-    return sum(sorted(weights.get(term, 0.0) for term in terms))
+    return sum(sorted(weights[term] for term in terms))
