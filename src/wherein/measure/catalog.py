@@ -81,4 +81,53 @@ REPLAY = Tool(
     faces=_CLI_ONLY,
 )
 
-TOOLS = (REPLAY,)
+ADVISE = Tool(
+    name="advise",
+    title="Is grep enough here?",
+    summary="Say honestly whether this repository needs more than grep, by its own commits.",
+    function="wherein.measure.advise:advise",
+    result="wherein.measure.advise:Advice",
+    parameters=(
+        _REPOSITORY,
+        Parameter(
+            "commits",
+            ParameterType.INTEGER,
+            "how many commits become requests",
+            default=150,
+            minimum=1,
+            maximum=5000,
+            flags=("--commits", "-n"),
+            metavar="N",
+        ),
+    ),
+    faces=_CLI_ONLY,
+)
+
+BENCH = Tool(
+    name="bench",
+    title="Run your own labelled queries",
+    summary="Run labelled queries of your own against search; ends with 1 when a floor is missed.",
+    function="wherein.measure.bench:bench",
+    result="wherein.measure.bench:BenchResult",
+    parameters=(
+        Parameter(
+            "file",
+            ParameterType.TEXT,
+            "TOML or JSON file of queries, expected places, kinds and floors",
+            is_required=True,
+            is_positional=True,
+            metavar="FILE",
+        ),
+        Parameter(
+            "floor",
+            ParameterType.TEXTS,
+            "a floor besides the file's: recall_at_10=0.8, ndcg_at_10=0.7, mrr=0.6, tokens=900",
+            default=(),
+            flags=("--floor",),
+            metavar="NAME=VALUE",
+        ),
+    ),
+    faces=_CLI_ONLY,
+)
+
+TOOLS = (REPLAY, ADVISE, BENCH)

@@ -15,7 +15,7 @@ from wherein.history.open import History
 from wherein.history.source import open_source, tree_paths
 from wherein.measure.arms import ARM_HELP, Arm, Found
 from wherein.measure.arms_external import parse_arm
-from wherein.measure.arms_grep import GrepArm
+from wherein.measure.arms_grep import MAX_ROUNDS, GrepArm, search_words
 from wherein.measure.arms_index import INDEX_ARMS, IndexArm, Shared
 from wherein.measure.replay_index import ReplayIndexer
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
@@ -209,7 +209,8 @@ def _run(
         assert tree is not None  # noqa: S101 - one of the two modes made it
         if progress is not None:
             progress("requests", number, len(selection.requests))
-        cases.append(Case(request, {arm.name: _answer(arm, request, tree) for arm in arms}))
+        found = {arm.name: _answer(arm, request, tree) for arm in arms}
+        cases.append(Case(request, found, _is_in_words(request, tree)))
     return cases, tree if plan.mode == "snapshot" else None
 
 
@@ -221,6 +222,13 @@ def _answer(arm: Arm, request: Request, tree: TextTree) -> Found:
     return Found(
         tuple(known), found.overhead_tokens, found.n_rounds, found.seconds, found.note, found.words
     )
+
+
+def _is_in_words(request: Request, tree: TextTree) -> bool:
+    """Return whether a word that a searcher would try stands in a file the commit changed."""
+    words = search_words(request.text)[:MAX_ROUNDS]
+    texts = [tree.text(path).lower() for path in request.targets if path in tree.files]
+    return any(word.lower() in text for word in words for text in texts)
 
 
 def _sizes(

@@ -19,10 +19,12 @@ __all__ = [
     "Case",
     "Difference",
     "Miss",
+    "Outcome",
     "RecallPoint",
     "ReplayReport",
     "SizeFigures",
     "figures",
+    "interval_of",
     "make_report",
 ]
 
@@ -48,6 +50,8 @@ class Case:
 
     request: Request
     found: Mapping[str, Found]
+    is_in_words: bool = False
+    """Whether a word of the request stands in a target, so that grep can find it at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,17 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """One request with where each arm had its first target, for further evaluation."""
+
+    request: Request
+    is_in_words: bool
+    ranks: Mapping[str, int | None]
+    rounds: Mapping[str, int | None]
+    tokens: Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayReport:
     """All that a replay says."""
 
@@ -134,6 +149,8 @@ class ReplayReport:
     differences: tuple[Difference, ...]
     sizes: tuple[SizeFigures, ...]
     misses: tuple[Miss, ...]
+    outcomes: tuple[Outcome, ...]
+    """Every request, oldest first."""
     notes: tuple[str, ...]
     cpu_seconds: float
 
@@ -175,6 +192,7 @@ def make_report(
         differences=_differences(groups, arms),
         sizes=tuple(sizes),
         misses=_misses(cases, arms),
+        outcomes=tuple(_outcome(case, arms) for case in cases),
         notes=tuple(notes),
         cpu_seconds=cpu_seconds,
     )
@@ -192,7 +210,7 @@ def figures(arm: str, group: str, cases: Sequence[Case]) -> ArmFigures:
         arm=arm,
         group=group,
         n=len(answers),
-        hit_at={k: _interval(_hits(answers, k)) for k in HITS},
+        hit_at={k: interval_of(_hits(answers, k)) for k in HITS},
         recall_at_10=fmean(
             recall_at(found.paths, request.targets, 10) for request, found in answers
         ),
@@ -211,7 +229,7 @@ def figures(arm: str, group: str, cases: Sequence[Case]) -> ArmFigures:
     )
 
 
-def _interval(values: Sequence[float]) -> Interval:
+def interval_of(values: Sequence[float]) -> Interval:
     """Return what `metrics.bootstrap_mean` does (Efron 1979), for the many samples of a report."""
     numbers = np.array(values, dtype=np.float64)
     draw = np.random.default_rng(0)
@@ -249,7 +267,7 @@ def _differences(
                 ours = _hits([(case.request, case.found[arm]) for case in members], k)
                 control = _hits([(case.request, case.found[CONTROL]) for case in members], k)
                 paired = [a - b for a, b in zip(ours, control, strict=True)]
-                found.append(Difference(arm, group, k, _interval(paired)))
+                found.append(Difference(arm, group, k, interval_of(paired)))
     return tuple(found)
 
 
@@ -270,6 +288,17 @@ def _misses(cases: Sequence[Case], arms: Sequence[str]) -> tuple[Miss, ...]:
         )
     )
     return tuple(found[:_MAX_MISSES])
+
+
+def _outcome(case: Case, arms: Sequence[str]) -> Outcome:
+    spent = {arm: until_target(case.found[arm], case.request.targets) for arm in arms}
+    return Outcome(
+        request=case.request,
+        is_in_words=case.is_in_words,
+        ranks={arm: _rank(case.found[arm], case.request) for arm in arms},
+        rounds={arm: cost[1] if cost is not None else None for arm, cost in spent.items()},
+        tokens={arm: cost[0] if cost is not None else None for arm, cost in spent.items()},
+    )
 
 
 def _rank(found: Found, request: Request) -> int | None:

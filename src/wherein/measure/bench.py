@@ -1,0 +1,311 @@
+"""Runs one's own labelled queries against search, and fails when a floor is missed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
+
+from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.metrics import ndcg_at, recall_at, reciprocal_rank
+from wherein.tools.context import Progress, ToolContext
+
+if TYPE_CHECKING:
+    from wherein.store.tree_index import TreeIndex
+    from wherein.types import Hit
+    from wherein.workspace import Workspace
+
+__all__ = [
+    "KINDS",
+    "BenchFigures",
+    "BenchQuery",
+    "BenchResult",
+    "QueryOutcome",
+    "bench",
+    "read_queries",
+]
+
+KINDS = ("behaviour", "exact", "impact", "past bug")
+"""What a query asks: how something works, a name or text, what a change reaches, a bug of old."""
+
+FLOORS = ("recall_at_1", "recall_at_5", "recall_at_10", "ndcg_at_10", "mrr")
+CEILINGS = ("tokens",)
+
+_LIMIT = 10
+_SHOWN_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BenchQuery:
+    """One labelled query."""
+
+    query: str
+    expect: tuple[str, ...]
+    """``path`` or ``path#Symbol``; any spelling of the end of a symbol's full name."""
+    kind: str = "behaviour"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """What search answered to one query."""
+
+    query: str
+    kind: str
+    expect: tuple[str, ...]
+    found: tuple[str, ...]
+    """Hits in order as ``path:first-last#symbol``."""
+    ranks: Mapping[str, int | None]
+    """Rank of the first hit that covers each expected place."""
+    recall_at_1: float
+    recall_at_5: float
+    recall_at_10: float
+    ndcg_at_10: float
+    mrr: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class BenchFigures:
+    """Means over the queries of one kind, or over all."""
+
+    kind: str
+    n: int
+    recall_at_1: float
+    recall_at_5: float
+    recall_at_10: float
+    ndcg_at_10: float
+    mrr: float
+    tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult:
+    """The figures, the queries behind them, and the floors that were missed."""
+
+    figures: tuple[BenchFigures, ...]
+    outcomes: tuple[QueryOutcome, ...]
+    missed: tuple[str, ...]
+    """Each floor that was missed, in words; empty when all were met."""
+    notes: tuple[str, ...] = ()
+
+
+def bench(context: ToolContext, file: str, *, floor: Sequence[str] = ()) -> BenchResult:
+    """Run labelled queries and compare the answers with what was expected.
+
+    The file is TOML or JSON: ``[[query]]`` tables with ``query``, ``expect`` (paths, or
+    path#Symbol) and ``kind`` (behaviour, exact, impact, past bug), and ``[floors]`` with the least
+    recall_at_1, recall_at_5, recall_at_10, ndcg_at_10 and mrr and the most tokens. Ends with 1 when
+    a floor is missed, so that a build can stop.
+
+    Raises:
+        PathError: The file cannot be read.
+        UsageError: The file or a floor is not of that form, or an expected file does not exist.
+    """
+    queries, floors = read_queries(context, file)
+    floors.update(_read_floor(text) for text in floor)
+    workspace = context.workspace(context.root)
+    index = workspace.index()
+    _check_expected(index, queries)
+    outcomes: list[QueryOutcome] = []
+    for number, query in enumerate(queries, start=1):
+        context.stop_if_cancelled()
+        context.on_progress(Progress("queries", number, len(queries), 0, None))
+        outcomes.append(_run(workspace, query))
+    figures = _figures(outcomes)
+    return BenchResult(figures, tuple(outcomes), _missed(figures[0], floors))
+
+
+def read_queries(context: ToolContext, file: str) -> tuple[list[BenchQuery], dict[str, float]]:
+    """Return the queries and the floors of a file.
+
+    Raises:
+        PathError: It cannot be read.
+        UsageError: It is not of the form `bench` describes.
+    """
+    path = context.resolve_folder(file)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{file!r} cannot be read"
+        raise PathError(message, hint="give a TOML or JSON file of queries") from error
+    try:
+        data: object = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:  # both kinds of decode error are one
+        message = f"{file!r} is not {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
+        raise UsageError(message) from error
+    table = cast("dict[str, object]", data) if isinstance(data, dict) else {"query": data}
+    rows = table.get("query", table.get("queries"))
+    if not isinstance(rows, list) or not rows:
+        message = f"{file!r} has no queries"
+        raise UsageError(message, hint="write [[query]] tables with query and expect")
+    floors = table.get("floors", {})
+    if not isinstance(floors, dict):
+        message = f"floors of {file!r} are not a table"
+        raise UsageError(message, hint="write [floors] with recall_at_10 = 0.8")
+    found = [_read_query(row, place) for place, row in enumerate(cast("list[object]", rows), 1)]
+    named = cast("dict[str, object]", floors)
+    return found, dict(_checked_floor(name, value) for name, value in named.items())
+
+
+def _read_query(row: object, place: int) -> BenchQuery:
+    if not isinstance(row, dict):
+        message = f"query {place} is not a table"
+        raise UsageError(message, hint="write query = '…' and expect = ['path#Symbol']")
+    values = cast("dict[str, object]", row)
+    for name in values:
+        if name not in {"query", "expect", "kind"}:
+            message = f"query {place} has an unknown key {name!r}"
+            raise UsageError(message, hint=near_name_hint(name, ("query", "expect", "kind")))
+    text, expect, kind = values.get("query"), values.get("expect"), values.get("kind", KINDS[0])
+    listed = [expect] if isinstance(expect, str) else expect
+    if not isinstance(text, str) or not text.strip():
+        message = f"query {place} has no text"
+        raise UsageError(message)
+    if not isinstance(listed, list) or not listed:
+        message = f"query {place} expects nothing"
+        raise UsageError(message, hint="write expect = ['path#Symbol']")
+    if kind not in KINDS:
+        message = f"query {place} has an unknown kind {kind!r}"
+        hint = near_name_hint(str(kind), KINDS, fallback=f"one of {', '.join(KINDS)}")
+        raise UsageError(message, hint=hint)
+    places = tuple(str(item).removeprefix("./") for item in cast("list[object]", listed))
+    return BenchQuery(text, places, str(kind))
+
+
+def _read_floor(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return _checked_floor(name.strip(), float(value))
+    except ValueError as error:
+        message = f"{text!r} is no floor"
+        raise UsageError(message, hint="write it as recall_at_10=0.8") from error
+
+
+def _checked_floor(name: str, value: object) -> tuple[str, float]:
+    known = (*FLOORS, *CEILINGS)
+    if name not in known:
+        message = f"unknown floor {name!r}"
+        raise UsageError(message, hint=near_name_hint(name, known, fallback=f"one of {known}"))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"floor {name} cannot be {value!r}"
+        raise UsageError(message, hint="give a number")
+    return name, float(value)
+
+
+def _check_expected(index: TreeIndex, queries: Sequence[BenchQuery]) -> None:
+    """Refuse labels that nothing can meet: they would look like misses of the search."""
+    for query in queries:
+        for place in query.expect:
+            path, _, symbol = place.partition("#")
+            ordinal = index.find(path)
+            if ordinal is None:
+                message = f"expected file {path!r} is not indexed"
+                raise UsageError(message, hint=f"mend the query {query.query!r}")
+            if symbol and not _lines_of(index, ordinal, symbol):
+                message = f"{path!r} defines no {symbol!r}"
+                raise UsageError(message, hint=f"mend the query {query.query!r}")
+
+
+def _lines_of(index: TreeIndex, ordinal: int, symbol: str) -> list[tuple[int, int]]:
+    """Return first and last line of the definitions that a name, full or cut, means."""
+    wanted = symbol.replace("::", ".").replace("#", ".")
+    found: list[tuple[int, int]] = []
+    for item in index.definitions_in(ordinal):
+        definition = item.definition
+        full = ".".join((*definition.enclosing, definition.name))
+        if full == wanted or full.endswith(f".{wanted}"):
+            found.append((definition.start_line, definition.end_line))
+    return found
+
+
+def _run(workspace: Workspace, query: BenchQuery) -> QueryOutcome:
+    answer = workspace.search(query.query, limit=_LIMIT)
+    index = workspace.index()
+    covered: list[str] = []
+    seen: set[str] = set()
+    for place, hit in enumerate(answer.hits):
+        names = [e for e in query.expect if e not in seen and _covers(index, hit, e)]
+        seen.update(names)
+        covered.append(names[0] if names else f"other {place}")
+        # A hit that covers two expected places at once meets both at its rank.
+        covered.extend(names[1:])
+    first = {name: _rank_of(index, answer.hits, name) for name in query.expect}
+    return QueryOutcome(
+        query=query.query,
+        kind=query.kind,
+        expect=query.expect,
+        found=tuple(_shown(hit) for hit in answer.hits),
+        ranks=first,
+        recall_at_1=recall_at(covered, query.expect, 1),
+        recall_at_5=recall_at(covered, query.expect, 5),
+        recall_at_10=recall_at(covered, query.expect, 10),
+        ndcg_at_10=ndcg_at(covered, query.expect, 10),
+        mrr=reciprocal_rank(covered, query.expect, 10),
+        tokens=_tokens(answer.hits),
+    )
+
+
+def _rank_of(index: TreeIndex, hits: Sequence[Hit], expected: str) -> int | None:
+    return next((hit.rank for hit in hits if _covers(index, hit, expected)), None)
+
+
+def _covers(index: TreeIndex, hit: Hit, expected: str) -> bool:
+    """Return whether a hit shows an expected file, or lines of the expected symbol."""
+    path, _, symbol = expected.partition("#")
+    ordinal = index.find(path)
+    if hit.path != path or ordinal is None:
+        return False
+    if not symbol:
+        return True
+    spans = [(hit.start_line, hit.end_line)]
+    spans += [(span.start_line, span.end_line) for span in hit.further]
+    defined = _lines_of(index, ordinal, symbol)
+    return any(a <= last and b >= first for a, b in spans for first, last in defined)
+
+
+def _shown(hit: Hit) -> str:
+    name = f"#{hit.symbol}" if hit.symbol else ""
+    return f"{hit.path}:{hit.start_line}-{hit.end_line}{name}"
+
+
+def _tokens(hits: Sequence[Hit]) -> int:
+    """Return about what the answer costs a model: headings, signatures, three lines a hit."""
+    from wherein.budget import count_tokens
+
+    lines = [f"{_shown(hit)} {hit.signature}" for hit in hits]
+    return count_tokens("\n".join(lines)) + sum(
+        12 * min(len(hit.matched_lines), _SHOWN_LINES) for hit in hits
+    )
+
+
+def _figures(outcomes: Sequence[QueryOutcome]) -> tuple[BenchFigures, ...]:
+    groups = {"all": list(outcomes)}
+    groups.update({kind: [o for o in outcomes if o.kind == kind] for kind in KINDS})
+    return tuple(
+        BenchFigures(
+            kind=kind,
+            n=len(members),
+            recall_at_1=fmean(o.recall_at_1 for o in members),
+            recall_at_5=fmean(o.recall_at_5 for o in members),
+            recall_at_10=fmean(o.recall_at_10 for o in members),
+            ndcg_at_10=fmean(o.ndcg_at_10 for o in members),
+            mrr=fmean(o.mrr for o in members),
+            tokens=fmean(o.tokens for o in members),
+        )
+        for kind, members in groups.items()
+        if members
+    )
+
+
+def _missed(figures: BenchFigures, floors: Mapping[str, float]) -> tuple[str, ...]:
+    missed: list[str] = []
+    for name, floor in sorted(floors.items()):
+        value = float(getattr(figures, name))
+        if name in CEILINGS and value > floor:
+            missed.append(f"{name} is {value:.0f}, above {floor:g}")
+        if name in FLOORS and value < floor:
+            missed.append(f"{name} is {value:.3f}, below {floor:g}")
+    return tuple(missed)
