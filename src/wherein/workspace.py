@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wherein.embed.load import load_embedder
 from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
-from wherein.indexing.freshness import Coverage, Freshness
+from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
 from wherein.search.filters import Filters
 from wherein.settings import Settings, default_home
@@ -134,6 +134,10 @@ class Workspace:
     def layout(self) -> Layout:
         """Where the index lies."""
         return self._freshness.layout
+
+    def trust(self, watch: Watch | None) -> None:
+        """Skip the look at the disk while ``watch`` is sure that nothing happened; None looks."""
+        self._freshness.watch = watch
 
     def refresh(self, progress: ProgressCallback | None = None) -> Coverage:
         """Bring the index up to date, however long it takes.

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Protocol
 
 from wherein.embed.protocol import Embedder
 from wherein.errors import CorruptIndexError, PathError, StoreError
@@ -36,7 +37,7 @@ from wherein.walk.blob import blob_id
 from wherein.walk.reading import TreeReader
 from wherein.walk.walker import ListedFile, Listing, is_racy, list_files, look_unchanged
 
-__all__ = ["Coverage", "Freshness"]
+__all__ = ["Coverage", "Freshness", "Watch"]
 
 _LARGE_FILES = 500
 _LARGE_BYTES = 10_000_000
@@ -73,6 +74,18 @@ class Coverage:
     files_indexed: int = 0
 
 
+class Watch(Protocol):
+    """Knows whether anything happened to the tree and to what decides its listing."""
+
+    def mark(self) -> int | None:
+        """Return a point in time, before which all events are accounted for; None when blind."""
+        ...
+
+    def is_quiet(self, mark: int) -> bool:
+        """Return True only when nothing happened since ``mark`` and no event can have been lost."""
+        ...
+
+
 class Freshness:
     """The index of one tree.
 
@@ -104,6 +117,9 @@ class Freshness:
         self._overlaid: Manifest | None = None
         self._overlay_reason = ""
         self._is_home_damaged = False
+        self.watch: Watch | None = None
+        """Lets a look at the tree be skipped while nothing has happened since the last one."""
+        self._seen: tuple[Manifest, int] | None = None
 
     def close(self) -> None:
         """Remove the temporary folder, if there is one."""
@@ -140,10 +156,21 @@ class Freshness:
         head = manifest.head
         if not head.is_complete or not self._is_ours(manifest):
             return False
+        watch, seen = self.watch, self._seen
+        if (
+            watch is not None
+            and seen is not None
+            and seen[0] is manifest
+            and watch.is_quiet(seen[1])
+        ):
+            return True
+        mark = watch.mark() if watch is not None else None
         try:
-            return look_unchanged(self.root, self.settings, manifest.signature)
+            is_same = look_unchanged(self.root, self.settings, manifest.signature)
         except CorruptIndexError:
-            return False
+            is_same = False
+        self._seen = (manifest, mark) if is_same and mark is not None else None
+        return is_same
 
     def _is_ours(self, manifest: Manifest) -> bool:
         head = manifest.head

@@ -47,6 +47,8 @@ def end_process(state: ServerState, code: int) -> None:
     thread = state.indexing.thread
     while thread is not None and thread.is_alive() and time.monotonic() < deadline:
         thread.join(0.05)
+    if state.watch is not None:
+        state.watch.close()
     _kill_children()
     os._exit(code)
 

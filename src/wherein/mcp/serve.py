@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from wherein.mcp.state import ServerState
@@ -24,7 +25,7 @@ def serve(
     and reads only below the folder it was started in (and the user's setting 'roots'). With --http
     it listens at this machine's own address alone and asks for a token.
     """
-    state = ServerState(context.settings, context.root, context.roots)
+    state = ServerState(context.settings, context.root, context.roots, dict(os.environ))
     if http:
         from wherein.mcp.http import serve_http
 

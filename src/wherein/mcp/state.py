@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from wherein.tools.context import Progress, ToolContext
 from wherein.tools.session import Session
 
 if TYPE_CHECKING:
+    from wherein.mcp.watch import TreeWatch
     from wherein.workspace import Workspace
 
 __all__ = ["Indexing", "ServerState"]
@@ -43,6 +44,9 @@ class ServerState:
     settings: Settings
     root: Path
     roots: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Where the user's git settings are; empty: nothing is watched, every answer looks."""
+    watch: TreeWatch | None = None
     indexing: Indexing = field(default_factory=Indexing)
     stopping: threading.Event = field(default_factory=threading.Event)
     _workspaces: dict[Path, Workspace] = field(default_factory=dict["Path", "Workspace"])
@@ -96,7 +100,13 @@ class ServerState:
         try:
             context = self.context(None, self._note_progress, lambda: False)
             context.stop_if_cancelled()
-            self.workspace(self.root).refresh(progress=context.report)
+            workspace = self.workspace(self.root)
+            workspace.refresh(progress=context.report)
+            if self.environment:
+                from wherein.mcp.watch import make_watch
+
+                self.watch = make_watch(self.root, self.environment)
+                workspace.trust(self.watch)
         except (WhereinError, OSError) as error:
             self.indexing.error = str(error)
 
