@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.exact import files_with, globbed, grep, scope, write_tree
+from wherein.errors import PathError, PatternError, QueryError, UsageError
+from wherein.external.ripgrep import CaseMode, SearchOptions
+from wherein.external.run import run
+from wherein.settings import Settings
+from wherein.tools import grep_workspace
+from wherein.tools.context import ToolContext
+from wherein.tools.grep import grep as tool
+from wherein.tools.grep import search_text
+from wherein.tools.grep_index import GrepIndex
+from wherein.tools.grep_types import GrepRequest, OutputMode
+from wherein.walk.blob import blob_id
+from wherein.workspace import Workspace
+
+
+def git(root: Path, *args: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    done = run(["git", *identity, *args], cwd=root, timeout_s=30)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_three_modes_and_their_plain_lines(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.py": "foo\nbar foo foo\n", "b/c.py": "foo\n", "a-b/d.py": "foo\n"})
+    assert files_with(tmp_path, "foo") == ["a-b/d.py", "a.py", "b/c.py"]
+    counted = grep(tmp_path, "foo", mode=OutputMode.COUNT)
+    assert counted.lines() == ["a-b/d.py:1", "a.py:2", "b/c.py:1"]
+    assert counted.n_matches == 4
+    found = grep(tmp_path, "foo", "a.py", only_matching=True)
+    assert [(row.line, row.column, row.text) for row in found.rows] == [
+        (1, 1, "foo"),
+        (2, 5, "foo"),
+        (2, 9, "foo"),
+    ]
+    assert found.n_total == 3
+
+
+def test_results_can_be_grouped_by_the_symbol_around_them(tmp_path: Path) -> None:
+    text = "X = needle\n\nclass Ledger:\n    def post(self):\n        return needle\n"
+    write_tree(tmp_path, {"a.py": text})
+    found = grep(tmp_path, "needle", by_symbol=True)
+    assert [row.symbol for row in found.rows] == ["X", "Ledger.post"]
+    assert found.lines() == [
+        "a.py in X",
+        "a.py:1:X = needle",
+        "a.py in Ledger.post",
+        "a.py:5:        return needle",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("a(?=b)", "pcre2"),
+        ("(?<=a)b", "pcre2"),
+        (r"(a)\1", "pcre2"),
+        ("interface{}", r"'\{'"),
+        ("*foo", r"'\*'"),
+        ("a)", r"'\)'"),
+        (r"foo\Z", r"'\z'"),
+        (r"\h+", r"[ \t]"),
+        (r"a\nb", "multiline"),
+        ("[a", r"'\['"),
+        ("a\0b", r"\x00"),
+    ],
+)
+def test_a_pattern_of_another_dialect_is_answered_with_what_to_write(
+    tmp_path: Path, pattern: str, hint: str
+) -> None:
+    write_tree(tmp_path, {"a.txt": "ab\n"})
+    with pytest.raises(PatternError) as caught:
+        grep(tmp_path, pattern)
+    assert hint in caught.value.hint
+
+
+def test_lookaround_works_with_pcre2(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.txt": "ab\nac\n"})
+    assert grep(tmp_path, "a(?=c)", is_pcre2=True).lines() == ["a.txt:2:ac"]
+
+
+def test_an_unknown_type_is_an_error_with_the_near_name(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.txt": "ab\n"})
+    with pytest.raises(QueryError, match="pyton") as caught:
+        grep(tmp_path, "a", types=("pyton",))
+    assert "'python'" in caught.value.hint
+    with pytest.raises(PatternError):
+        grep(tmp_path, "a", globs=("[a",))
+    with pytest.raises(UsageError):
+        grep(tmp_path, "a", limit=0)
+
+
+def test_hidden_files_are_searched_and_version_control_is_not(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".hidden/a": "needle\n", ".git/config": "needle\n", ".hg/x": "needle\n"})
+    assert files_with(tmp_path, "needle") == [".hidden/a"]
+    with pytest.raises(PathError, match="version control"):
+        grep(tmp_path, "needle", ".git")
+
+
+def test_git_decides_which_files_there_are(tmp_path: Path) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {
+            ".gitignore": "*.log\nbuild/\nfourth.py\t\n",
+            "kept.log": "needle\n",
+            "other.log": "needle\n",
+            "build/out.py": "needle\n",
+            "fourth.py": "needle\n",
+        },
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", "kept.log", "build/out.py")
+    found = grep(root, "needle", mode=OutputMode.FILES)
+    assert found.lines() == ["build/out.py", "fourth.py", "kept.log"]
+    assert [(skip.reason, skip.examples) for skip in found.skipped] == [
+        ("ignored", ("build", "other.log"))
+    ]
+    assert files_with(root, "needle", "build") == ["build/out.py"]
+    assert files_with(root, "needle", globs=("*.py",)) == ["build/out.py", "fourth.py"]
+    assert files_with(root, "needle", types=("py",)) == ["build/out.py", "fourth.py"]
+    assert files_with(root, "needle", "other.log") == ["other.log"]
+    assert globbed(root, "**/*.log").lines() == ["kept.log"]
+
+
+def test_ignore_files_count_outside_git_too(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            ".gitignore": "a.txt\n",
+            ".ignore": "b.txt\n",
+            "sub/.whereinignore": "c.txt\n",
+            **{f"sub/{name}.txt": "needle\n" for name in "abcd"},
+        },
+    )
+    assert files_with(tmp_path, "needle") == ["sub/d.txt"]
+    assert globbed(tmp_path, "*.txt").lines() == ["sub/d.txt"]
+
+
+def test_settings_hide_and_bring_back(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            ".gitignore": "services/\n",
+            "services/pay/m.py": "needle\n",
+            "gen/a.py": "needle\n",
+            "private/b.py": "needle\n",
+            "c.py": "needle\n",
+        },
+    )
+    changes = {"ignore": ("gen/",), "deny": ("private/",), "include": ("services/",)}
+    assert files_with(tmp_path, "needle", settings=changes) == ["c.py", "services/pay/m.py"]
+    assert files_with(tmp_path, "needle", "gen/a.py", settings=changes) == ["gen/a.py"]
+    assert files_with(tmp_path, "needle", "private/b.py", settings=changes) == []
+
+
+def test_secrets_are_never_shown_and_counted(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".env": "needle\n", "server.pem": "needle\n", ".env.example": "needle\n"})
+    found = grep(tmp_path, "needle")
+    assert [row.path for row in found.rows] == [".env.example"]
+    assert [(skip.reason, skip.count) for skip in found.skipped] == [("secret-like name", 2)]
+    assert grep(tmp_path, "needle", ".env").rows == ()
+    assert globbed(tmp_path, ".env*").lines() == [".env.example"]
+
+
+def test_a_linked_worktree_inside_the_tree_is_searched_once(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "repo", {"src/a.py": "needle\n"})
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "one")
+    git(root, "worktree", "add", "-q", "trees/w1", "-b", "w1")
+    assert files_with(root, "needle") == ["src/a.py"]
+    assert globbed(root, "**/a.py").lines() == ["src/a.py"]
+    assert files_with(root, "needle", "trees/w1") == ["trees/w1/src/a.py"]
+
+
+def test_odd_encodings_are_searched_and_shown(tmp_path: Path) -> None:
+    text = "name\n  needle überall\n"
+    write_tree(
+        tmp_path,
+        {
+            "le.cs": b"\xff\xfe" + text.encode("utf-16-le"),
+            "be.cs": b"\xfe\xff" + text.encode("utf-16-be"),
+            "bom.cs": b"\xef\xbb\xbf" + text.encode(),
+            "latin.cs": text.encode("latin-1"),
+        },
+    )
+    found = grep(tmp_path, "needle")
+    assert {(row.path, row.line, row.text) for row in found.rows} == {
+        (name, 2, "  needle überall") for name in ("le.cs", "be.cs", "bom.cs", "latin.cs")
+    }
+
+
+def test_names_that_are_no_text_round_trip(tmp_path: Path) -> None:
+    names = [b"new\nline.py", b"tab\there.py", b"\xff\xfe.py", b"-dash.py", b"b[1].py", b"end "]
+    for name in names:
+        (tmp_path / os.fsdecode(name)).write_bytes(b"needle\n")
+    found = grep(tmp_path, "needle", mode=OutputMode.FILES)
+    assert found.n_total == len(names)
+    for line in found.lines():
+        assert "\n" not in line
+        assert grep(tmp_path, "needle", line).n_total == 1
+
+
+def test_more_than_fits_is_read_in_order_and_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wherein.tools.grep_run.MAX_OUTPUT_BYTES", 20_000)
+    write_tree(tmp_path, {f"f{i:03}.txt": "needle\n" * 50 for i in range(40)})
+    found = grep(tmp_path, "needle", limit=60, offset=30)
+    assert [(row.path, row.line) for row in found.rows[:2]] == [("f000.txt", 31), ("f000.txt", 32)]
+    assert len(found.rows) == 60
+    assert not found.is_total_exact
+    assert found.next_offset == 90
+
+
+def test_a_time_limit_gives_a_partial_answer(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.txt": "needle\n"})
+    request = GrepRequest(SearchOptions(("needle",)))
+    stopped = search_text(scope(tmp_path), request, is_cancelled=lambda: True, timeout_s=0.0)
+    assert stopped.is_partial or stopped.n_total == 1
+    assert stopped.is_partial == any("stopped" in note for note in stopped.notes)
+
+
+def indexed(
+    root: Path, index: GrepIndex, pattern: str, **options: object
+) -> tuple[list[str], bool]:
+    request = GrepRequest(SearchOptions((pattern,), **options))  # type: ignore[arg-type]
+    found = search_text(scope(root), request, narrow=index.narrow)
+    return found.lines(), found.is_indexed
+
+
+def files_of(root: Path) -> list[tuple[str, str]]:
+    return [(path.name, blob_id(path.read_bytes())) for path in sorted(root.iterdir())]
+
+
+def test_an_index_leaves_out_only_what_cannot_match(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "tree", {f"f{i}.py": f"word{i} shared\n" for i in range(30)})
+    folder = tmp_path / "index"
+    index = GrepIndex(root.resolve(), folder, folder / "state")
+    index.take(files_of(root), "one")
+    assert indexed(root, index, "word7 ") == (["f7.py"], False)
+    assert index.build() == 30
+    assert indexed(root, index, "word7 ") == (["f7.py"], True)
+    assert indexed(root, index, "WORD7 ", case=CaseMode.INSENSITIVE) == (["f7.py"], True)
+    assert indexed(root, index, "nowhere at all") == ([], True)
+    assert indexed(root, index, "shared")[1] is False  # all files: ripgrep's walk is as fast
+    assert indexed(root, index, "word7 ", globs=("*.py",))[1] is False
+    for pattern in ("absent[z-a]", "absent{5,2}"):
+        with pytest.raises(PatternError):
+            indexed(root, index, pattern)
+
+
+def test_what_changed_since_is_searched_whatever_the_index_says(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "tree", {f"f{i}.py": f"word{i}\n" for i in range(30)})
+    folder = tmp_path / "index"
+    index = GrepIndex(root.resolve(), folder, folder / "state")
+    index.take(files_of(root), "one")
+    index.build()
+    write_tree(root, {"f3.py": "fresh needle\n", "new.py": "a fresh needle\n"})
+    index.take(files_of(root), "two")
+    assert index.n_uncovered == 2
+    assert indexed(root, index, "fresh needle") == (["f3.py", "new.py"], True)
+    assert index.build() == 2
+    assert indexed(root, index, "fresh needle") == (["f3.py", "new.py"], True)
+    again = GrepIndex(root.resolve(), folder, folder / "state")
+    again.take(files_of(root), "three")
+    assert again.n_uncovered == 0
+    assert indexed(root, again, "fresh needle") == (["f3.py", "new.py"], True)
+    for part in folder.glob("*.ngrams"):
+        part.write_bytes(b"damaged")
+    broken = GrepIndex(root.resolve(), folder, folder / "state")
+    broken.take(files_of(root), "four")
+    assert indexed(root, broken, "fresh needle") == (["f3.py", "new.py"], False)
+
+
+def test_a_file_the_workspace_does_not_hash_is_searched_until_it_has_settled(
+    tmp_path: Path,
+) -> None:
+    root = write_tree(tmp_path / "tree", {f"f{i}.py": f"word{i}\n" for i in range(30)})
+    folder = tmp_path / "index"
+    index = GrepIndex(root.resolve(), folder, folder / "state")
+    index.take([*files_of(root)[:-1], ("f9.py", "")], "one")
+    index.build()
+    assert index.n_uncovered == 1
+    assert indexed(root, index, "word9") == (["f9.py"], True)
+
+
+def test_a_large_workspace_gets_an_index_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grep_workspace, "MIN_TREE_BYTES", 1)
+    root = write_tree(
+        tmp_path / "tree", {f"f{i}.py": f"word{i} = 1\n" for i in range(30)} | {"go.sum": "word\n"}
+    )
+    settings = Settings(home=tmp_path / "home", model="none")
+    with Workspace(root, settings) as workspace:
+        call = ToolContext(settings, workspace.root, open_workspace=lambda _: workspace)
+        assert tool(call, "word7 ").lines() == ["f7.py"]
+        workspace.refresh()
+        index = grep_workspace.update_index(workspace, waits=True)
+        assert index is not None
+        assert index.n_files == 31
+        found = tool(call, "word7 ")
+        assert (found.lines(), found.is_indexed) == (["f7.py"], True)
+        (root / "f3.py").write_text("word7 = 2\n")
+        assert tool(call, "word7 ").lines() == ["f3.py", "f7.py"]
+        workspace.refresh()
+        found = tool(call, "word7 ")
+        assert (found.lines(), found.is_indexed) == (["f3.py", "f7.py"], True)
