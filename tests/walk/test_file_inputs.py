@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 from tests.walk.repositories import commit_all, git, listing, paths, reasons, write
 
+from wherein.errors import PathError
 from wherein.external.run import run
 from wherein.types import FileKind
 from wherein.walk.classify import content_skip_reason
@@ -177,7 +179,7 @@ def test_folders_nested_a_thousand_deep_cost_no_recursion(tmp_path: Path) -> Non
     root = tmp_path / "r"
     write(root, "ok.py")
     here = os.open(root, os.O_RDONLY)
-    for _ in range(1500):
+    for _ in range(1050):
         os.mkdir("d", dir_fd=here)
         below = os.open("d", os.O_RDONLY, dir_fd=here)
         os.close(here)
@@ -226,3 +228,59 @@ def test_binary_and_empty_files(tmp_path: Path) -> None:
     assert reasons(found) == {"logo.png": "binary"}
     assert decode(b"\0\1\2") is None
     assert decode(b"") is not None
+
+
+def test_a_root_that_cannot_be_listed_is_refused_with_the_reason(tmp_path: Path) -> None:
+    write(tmp_path, "file.py")
+    for name, words in (
+        ("gone", "no folder"),
+        ("file.py", "is not a folder"),
+        ("a\0b", "no folder"),
+    ):
+        with pytest.raises(PathError, match=words) as refused:
+            listing(tmp_path / name)
+        assert refused.value.hint
+
+
+def test_an_unreadable_folder_and_file_are_named(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    root = tmp_path / "r"
+    write(root, "closed.py").chmod(0)
+    write(root, "locked/x.py").parent.chmod(0)
+    found = listing(root)
+    assert paths(found) == []
+    assert reasons(found) == {"closed.py": "unreadable", "locked": "unreadable"}
+    (root / "locked").chmod(0o700)
+
+
+def test_an_empty_folder_is_an_empty_listing(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    found = listing(root)
+    assert (found.files, found.skipped, found.head, found.notes) == ((), (), None, ())
+
+
+def test_a_listing_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    for i in range(40):
+        write(root, f"folder{i % 7}/f{i}.py")
+    os.mkfifo(root / "pipe")
+    write(root, ".ignore", "folder3/\n")
+    script = (
+        "import sys; from pathlib import Path; from wherein.settings import Settings;"
+        "from wherein.walk.walker import list_files;"
+        "found = list_files(Path(sys.argv[1]), Settings(home=Path('h')));"
+        "print(found.files, found.skipped, found.notes, len(found.signature))"
+    )
+    answers = {
+        run(
+            [sys.executable, "-c", script, str(root)],
+            cwd=tmp_path,
+            timeout_s=60,
+            env_extra={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(answers) == 1
+    assert b"f1.py" in answers.pop()

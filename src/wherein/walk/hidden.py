@@ -79,12 +79,15 @@ class HidingRules:
 
     def hides_folder(self, folder: str) -> bool:
         """Return whether everything under ``folder`` is hidden."""
+        chain: list[str] = []
         known = self._folders.get(folder)
-        if known is None:
-            known = self.hides_folder(folder.rpartition("/")[0]) or self._hides(
-                folder, is_folder=True
-            )
-            self._folders[folder] = known
+        while known is None:  # no recursion: folders nest thousands deep
+            chain.append(folder)
+            folder = folder.rpartition("/")[0]
+            known = self._folders.get(folder)
+        for below in reversed(chain):
+            known = known or self._hides(below, is_folder=True)
+            self._folders[below] = known
         return known
 
     def hides(self, path: str) -> bool:
