@@ -154,6 +154,8 @@ def test_ordinary_source_has_no_marks(path: str) -> None:
         ("requirements.txt", FileKind.CONFIG), ("main.tf", FileKind.CODE), ("a.fs", FileKind.CODE),
         ("tests/fixtures/a.json", FileKind.DATA), ("icon.svg", FileKind.DATA),
         ("schema.sql", FileKind.CODE),
+        ("docs/api/index.html", FileKind.DOCS),
+        ("app/templates/index.html", FileKind.CODE),
         (".gitattributes", FileKind.CONFIG),
         ("bin/run", FileKind.CODE),
         ("nb.ipynb", FileKind.DOCS), ("messages.po", FileKind.DATA),

@@ -99,6 +99,7 @@ _DOC_NAMES = re.compile(
     r"|news|history|notice|patents|todo|install|faq|security|upgrading|maintainers|credits|thanks"
     r"|hacking|roadmap|bugs|code_of_conduct)(?:[._-].*)?"
 )
+_DOC_FOLDERS = _words("docs doc documentation javadoc apidocs apidoc docsets website")
 _CONFIG_LANGUAGES = _words(
     "json jsonc json5 yaml toml ini properties xml dtd kdl gitignore dockerfile make cmake just"
 )
@@ -236,6 +237,8 @@ def classify(path: str, language: str | None, n_bytes: int = 0) -> tuple[FileKin
     lower = name.lower()
     if kind is FileKind.CONFIG and (n_bytes > MAX_CONFIG_BYTES or flags & FileFlag.TEST):
         kind = FileKind.DATA if language in {"json", "yaml", "xml", "toml"} else kind
+    if language == "html" and not _DOC_FOLDERS.isdisjoint(folder.lower().split("/")):
+        kind = FileKind.DOCS  # written by documentation tools
     flags |= _name_flags(name)
     if kind is FileKind.CODE and _is_community_test(folder, lower):
         flags |= FileFlag.TEST
