@@ -10,7 +10,13 @@ from wherein.errors import QueryError, SettingsError
 from wherein.search.pipeline import explain_features, search
 from wherein.search.query import Query, understand
 from wherein.search.rank import Weights, WeightSet, bundled_weights, read_weights
-from wherein.search.retrievers import MAX_CANDIDATES, MAX_TERMS, Retrieved, lexical_scores
+from wherein.search.retrievers import (
+    MAX_CANDIDATES,
+    MAX_TERMS,
+    Retrieved,
+    best_files,
+    lexical_scores,
+)
 from wherein.search.signals import SIGNALS
 from wherein.store.segment import Segment, write_segment
 from wherein.store.tree_index import TreeIndex
@@ -235,3 +241,17 @@ def test_a_base_with_a_delta_answers_as_a_fresh_segment(tmp_path: Path) -> None:
         assert as_seen(found) == as_seen(expected)
         assert found.evidence == expected.evidence
         assert found.probability == expected.probability
+
+
+@pytest.mark.parametrize("n_segments", [1, 3])
+def test_equal_files_come_by_path_however_they_are_stored(tmp_path: Path, n_segments: int) -> None:
+    paths = [f"{letter}.py" for letter in "gcaebfd"]
+    segments: list[tuple[Segment, None]] = []
+    for part in range(n_segments):
+        files = [indexed_file(p, b"x = 1\n", tmp_path, None) for p in paths[part::n_segments]]
+        write_segment(tmp_path / str(part), files)
+        segments.append((Segment.open(tmp_path / str(part)), None))
+    index = TreeIndex(segments)
+    found = best_files(index, np.ones(index.n_files), 4)
+    assert [index.path(int(file)) for file in found.files] == ["a.py", "b.py", "c.py", "d.py"]
+    assert len(best_files(index, np.zeros(index.n_files), 4).files) == 0

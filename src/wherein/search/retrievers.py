@@ -180,14 +180,22 @@ def _normed(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def best_files(index: TreeIndex, scores: NDArray[np.floating], limit: int) -> Retrieved:
     """Return the files with the highest positive scores; equal ones by path."""
-    k = min(limit, int((scores > 0).sum()))
-    if not k:
+    positive = np.flatnonzero(scores > 0)
+    k = min(limit, len(positive))
+    if k <= 0:
         return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
-    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    places = np.flatnonzero(scores >= threshold).tolist()
-    places.sort(key=lambda file: (-float(scores[file]), index.path(file)))
-    files = np.array(places[:k], np.int64)
-    return Retrieved(files, scores[files].astype(np.float32))
+    values = scores[positive]
+    threshold = np.partition(values, len(values) - k)[len(values) - k]
+    above, equal = positive[values > threshold], positive[values == threshold]
+    if len(index.segments) == 1:  # ordinals are in the order of paths
+        places = np.concatenate([above, equal[: k - len(above)]])
+        places = places[np.lexsort((places, -scores[places]))]
+    else:
+        firsts = [run[:k] for run in np.split(equal, np.searchsorted(equal, index.first_files))]
+        both: list[int] = np.concatenate([above, *firsts]).tolist()
+        both.sort(key=lambda file: (-float(scores[file]), index.path(file)))
+        places = np.array(both[:k], np.int64)
+    return Retrieved(places.astype(np.int64), scores[places].astype(np.float32))
 
 
 def dense_files(
@@ -216,6 +224,8 @@ def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Re
 
 def path_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Retrieved:
     """Return the files that a path in the query names, by the number of segments that agree."""
+    if not query.paths:
+        return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
     scores = np.zeros(index.n_files, np.float64)
     for path in query.paths:
         for file in _files_named(index, path):

@@ -141,6 +141,11 @@ class TreeIndex:
         """The segments, in order."""
         return self._segments
 
+    @property
+    def first_files(self) -> list[int]:
+        """Ordinal of the first file of each segment; within one, ordinals follow the paths."""
+        return self._first_files[:-1]
+
     @cached_property
     def file_of_chunk(self) -> NDArray[np.int32]:
         """Shape ``(n_chunks,)``: ordinal of each chunk's file."""

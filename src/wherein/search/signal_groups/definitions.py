@@ -41,7 +41,7 @@ TYPE_KINDS = frozenset(
         "module",
     ]
 )
-MAX_NAMES = 32
+MAX_NAMES = 16
 """Names compared of one chunk: a table of constants has hundreds."""
 
 CHUNKS_COMPARED = 2
@@ -131,8 +131,10 @@ def _name_likeness(
         head = matches.index.chunk_head(ordinal)
         names = _parts_of(head.names)
         value = _best_f1(names, (), weights, total)
-        outer = plain_terms(" ".join(head.enclosing))
-        with_outer = _best_f1(names, outer, weights, total) if outer else value
+        outer = plain_terms(" ".join(head.enclosing)) if head.enclosing else ()
+        # Words around the name that are not in the query only take away.
+        has_outer = any(part in weights for part in outer)
+        with_outer = _best_f1(names, outer, weights, total) if has_outer else value
         best[row] = max(best[row], value)
         best_qualified[row] = max(best_qualified[row], with_outer)
         if head.kind in TYPE_KINDS:
