@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from wherein.mcp.roots import is_workspace, named_by_environment
 from wherein.mcp.state import ServerState
 from wherein.tools.context import ToolContext
 
@@ -25,7 +26,13 @@ def serve(
     and reads only below the folder it was started in (and the user's setting 'roots'). With --http
     it listens at this machine's own address alone and asks for a token.
     """
-    state = ServerState(context.settings, context.root, context.roots, dict(os.environ))
+    environment = dict(os.environ)
+    root = context.root
+    is_told = not context.may_name_roots  # by --root
+    if not is_told and not is_workspace(root, environment):
+        root = named_by_environment(environment) or root
+    state = ServerState(context.settings, root, context.roots, environment)
+    state.has_workspace = is_told or is_workspace(root, environment)
     if http:
         from wherein.mcp.http import serve_http
 

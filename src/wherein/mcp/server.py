@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from wherein import __version__
 from wherein.mcp.answer import UnknownToolError, answer
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
+from wherein.mcp.roots import ask_client
 from wherein.mcp.state import ServerState
 from wherein.tools.context import CancelledError, Progress
 from wherein.tools.session import Session
@@ -45,7 +46,11 @@ def build_server(state: ServerState) -> Server[Any]:
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        if not state.has_workspace:
+            await _find_workspace(state, context)
         state.start_indexing()
+        if not state.has_workspace:
+            return types.CallToolResult.model_validate(_tool_error(_NO_WORKSPACE))
         call = _Call(state, context, params)
         return types.CallToolResult.model_validate(await call.run(limiter))
 
@@ -58,6 +63,19 @@ def build_server(state: ServerState) -> Server[Any]:
         on_call_tool=call_tool,
         get_tool_input_schema=schemas.get,
     )
+
+
+_NO_WORKSPACE = (
+    "the server was started in no workspace\nhint: start it in the project's folder, or with "
+    "--root FOLDER in the client's configuration"
+)
+
+
+async def _find_workspace(state: ServerState, context: ServerRequestContext[Any]) -> None:
+    """Ask the client where its workspace is, when it was not started in one."""
+    root = await ask_client(context, state.environment)
+    if root is not None:
+        state.serve_root(root)
 
 
 def _tool_error(text: str) -> dict[str, object]:

@@ -46,6 +46,8 @@ class ServerState:
     roots: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Where the user's git settings are; empty: nothing is watched, every answer looks."""
+    has_workspace: bool = True
+    """False while the server only knows that it was started in no workspace: nothing is indexed."""
     watch: TreeWatch | None = None
     indexing: Indexing = field(default_factory=Indexing)
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -61,6 +63,12 @@ class ServerState:
 
                 self._workspaces[root] = Workspace(root, self.settings, is_isolated=True)
             return self._workspaces[root]
+
+    def serve_root(self, root: Path) -> None:
+        """Serve ``root`` from now on: the client has said where its workspace is."""
+        with self._lock:
+            self.root = root
+            self.has_workspace = True
 
     def session(self, session_id: str) -> Session:
         """Return the memory of a conversation; standard input and output have exactly one."""
@@ -91,7 +99,7 @@ class ServerState:
     def start_indexing(self) -> None:
         """Bring the index of the root up to date in the background, once."""
         with self._lock:
-            if self.indexing.thread is None:
+            if self.indexing.thread is None and self.has_workspace:
                 thread = threading.Thread(target=self._index, name="wherein-indexing", daemon=True)
                 self.indexing.thread = thread
                 thread.start()

@@ -1,0 +1,80 @@
+"""Finds the folder to serve when a client starts the server somewhere else.
+
+Editors start servers in the user's home or in their own folder. That is no workspace: indexing it
+would read everything the user has. What the client says then decides, and nothing is indexed
+before it has.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+
+__all__ = ["ask_client", "is_workspace", "named_by_environment"]
+
+_VARIABLES = ("CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "VSCODE_CWD")
+"""Where clients name the workspace; the second may hold several folders."""
+
+
+def is_workspace(folder: Path, environment: Mapping[str, str]) -> bool:
+    """Return False for the root of the file system, the user's home, and folders above it."""
+    if (folder / ".git").exists():
+        return True
+    home = Path(environment.get("HOME") or os.devnull)
+    return not home.resolve().is_relative_to(folder)
+
+
+def named_by_environment(environment: Mapping[str, str]) -> Path | None:
+    """Return the workspace that the client names in the environment, if it is one."""
+    for variable in _VARIABLES:
+        for name in environment.get(variable, "").replace(",", os.pathsep).split(os.pathsep):
+            folder = _folder(name)
+            if folder is not None and is_workspace(folder, environment):
+                return folder
+    return None
+
+
+async def ask_client(
+    context: ServerRequestContext[Any], environment: Mapping[str, str]
+) -> Path | None:
+    """Return the first workspace among the roots a client declares, None when it has none to say.
+
+    Roots are deprecated since 2026-07-28 and still all that some clients have.
+    """
+    from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+
+    capabilities = context.session.client_capabilities
+    if capabilities is None or capabilities.roots is None:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MCPDeprecationWarning)
+            listed = await context.session.list_roots()  # pyright: ignore[reportDeprecated]
+    except (MCPError, RuntimeError):
+        return None
+    return first_workspace([str(root.uri) for root in listed.roots], environment)
+
+
+def first_workspace(addresses: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the first of some ``file://`` addresses that is a workspace."""
+    for address in addresses:
+        parts = urlsplit(address)
+        folder = _folder(unquote(parts.path)) if parts.scheme == "file" else None
+        if folder is not None and is_workspace(folder, environment):
+            return folder
+    return None
+
+
+def _folder(name: str) -> Path | None:
+    path = Path(name.strip())
+    try:
+        return path.resolve() if name.strip() and path.is_absolute() and path.is_dir() else None
+    except OSError:
+        return None

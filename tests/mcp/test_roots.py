@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp.client import Client
+from mcp_types import ListRootsResult, Root
+from tests.mcp.servers import Server, call, make_state, write_shop
+
+from wherein.mcp.roots import is_workspace, named_by_environment
+from wherein.mcp.server import build_server
+
+
+def test_the_users_home_and_what_is_above_it_are_no_workspace(tmp_path: Path) -> None:
+    home = tmp_path / "home" / "me"
+    (home / "project").mkdir(parents=True)
+    environment = {"HOME": str(home)}
+
+    assert not is_workspace(home, environment)
+    assert not is_workspace(tmp_path, environment)
+    assert not is_workspace(Path("/"), environment)
+    assert is_workspace(home / "project", environment)
+    (home / ".git").mkdir()
+    assert is_workspace(home, environment)
+
+
+def test_a_client_may_name_the_workspace_in_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "home" / "project").mkdir(parents=True)
+    project = str(tmp_path / "home" / "project")
+    environment = {"HOME": str(tmp_path / "home")}
+
+    assert named_by_environment(environment) is None
+    assert named_by_environment({**environment, "CLAUDE_PROJECT_DIR": "relative"}) is None
+    assert named_by_environment({**environment, "CLAUDE_PROJECT_DIR": project}) == Path(project)
+    several = {**environment, "WORKSPACE_FOLDER_PATHS": f"/nowhere,{project}"}
+    assert named_by_environment(several) == Path(project)
+
+
+def test_a_server_started_in_the_home_indexes_nothing_and_says_so(tmp_path: Path) -> None:
+    write_shop(tmp_path)
+
+    with Server(tmp_path, tmp_path) as server:
+        server.greet()
+        server.send(call(3, "search", query="retry"))
+        result = server.answer(3)["result"]
+
+    assert result["isError"] is True
+    assert "--root" in result["content"][0]["text"]
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_root_on_the_command_line_is_always_taken(tmp_path: Path) -> None:
+    write_shop(tmp_path)
+
+    with Server(Path("/"), tmp_path, "--root", str(tmp_path)) as server:
+        server.greet()
+        server.send(call(3, "grep", pattern="def retry"))
+        result = server.answer(3)["result"]
+
+    assert result["structuredContent"]["files"] == [{"path": "src/retry.py"}] or (
+        result["structuredContent"]["files"][0]["path"] == "src/retry.py"
+    )
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_the_clients_roots_say_where_the_workspace_is(tmp_path: Path) -> None:
+    (tmp_path / "home" / "shop").mkdir(parents=True)
+    shop = write_shop(tmp_path / "home" / "shop")
+    state = make_state(tmp_path / "home")
+    state.environment = {"HOME": str(tmp_path / "home")}
+    state.has_workspace = False
+
+    async def list_roots(_context: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=shop.as_uri())])
+
+    async def talk() -> bool:
+        server = build_server(state)
+        async with Client(server, mode="legacy", list_roots_callback=list_roots) as client:
+            return (await client.call_tool("grep", {"pattern": "retry"})).is_error
+
+    assert anyio.run(talk) is False
+    assert state.root == shop
