@@ -35,7 +35,7 @@ class Matches:
     """Shape ``(R,)``: chunk ordinal of each row, -1 for a file's last row."""
     starts: NDArray[np.int64]
     """Shape ``(F,)``: first row of each file."""
-    counts: NDArray[np.float32]
+    counts: NDArray[np.uint8]
     """Shape ``(5, T, R)``: frequency by field."""
     path_counts: NDArray[np.float32]
     """Shape ``(T, F)``: frequency in the path."""
@@ -143,7 +143,7 @@ def match(
     file_slots = np.full(index.n_files, -1, np.int32)
     file_slots[files] = np.arange(len(files))
     known = {term.term: term for term in query.terms}
-    counts = np.zeros((len(FIELDS), len(lexical.terms), len(rows)), np.float32)
+    counts = np.zeros((len(FIELDS), len(lexical.terms), len(rows)), np.uint8)
     path_counts = np.zeros((len(lexical.terms), len(files)), np.float32)
     for place, found in enumerate(lexical.terms):
         _fill(counts[:, place], path_counts[place], found.postings, slots, file_slots)
@@ -167,7 +167,7 @@ def match(
 
 
 def _fill(
-    counts: NDArray[np.float32],
+    counts: NDArray[np.uint8],
     path_counts: NDArray[np.float32],
     postings: Postings,
     slots: NDArray[np.int32],

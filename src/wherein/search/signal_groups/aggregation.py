@@ -75,7 +75,7 @@ def _whole_file(matches: Matches) -> NDArray[np.float32]:
     total = float(matches.idf.sum())
     if total <= 0:
         return np.zeros(len(matches.files), np.float32)
-    frequencies = matches.total(matches.counts[BODY])
+    frequencies = matches.total(matches.counts[BODY].astype(np.float32))
     lengths = matches.index.file_lengths
     average = max(float(lengths[matches.index.live_files].mean()), 1.0)
     b = BM25F.fields["body"].b

@@ -111,23 +111,12 @@ def _name_likeness(
     matches: Matches,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Return the best F1 of a name's words against the query's: of all, of types, of qualified."""
-    best = np.zeros(len(matches.files), np.float32)
-    best_type, best_qualified = best.copy(), best.copy()
+    n = len(matches.files)
+    best, best_type, best_qualified = [0.0] * n, [0.0] * n, [0.0] * n
     idf = matches.of_kind(TermKind.WORD)
     weights = {term.term: float(w) for term, w in zip(matches.terms, idf, strict=True) if w > 0}
     total = sum(weights.values())
-    if total <= 0:
-        return best, best_type, best_qualified
-    in_names = matches.share(matches.counts[NAMES] > 0, idf)
-    places = np.flatnonzero(in_names > 0)
-    places = places[np.lexsort((-in_names[places], matches.owners[places]))]
-    seen: dict[int, int] = {}
-    for row, ordinal in zip(
-        matches.owners[places].tolist(), matches.rows[places].tolist(), strict=True
-    ):
-        seen[row] = seen.get(row, 0) + 1
-        if seen[row] > CHUNKS_COMPARED:
-            continue
+    for row, ordinal in _chunks_by_names(matches, idf):
         head = matches.index.chunk_head(ordinal)
         names = _parts_of(head.names)
         value = _best_f1(names, (), weights, total)
@@ -139,7 +128,20 @@ def _name_likeness(
         best_qualified[row] = max(best_qualified[row], with_outer)
         if head.kind in TYPE_KINDS:
             best_type[row] = max(best_type[row], value)
-    return best, best_type, best_qualified
+    columns = np.array([best, best_type, best_qualified], np.float32)
+    return columns[0], columns[1], columns[2]
+
+
+def _chunks_by_names(matches: Matches, idf: NDArray[np.float32]) -> Iterable[tuple[int, int]]:
+    """Return row and chunk of each file's few chunks with most of ``idf`` in their names."""
+    in_names = matches.share(matches.counts[NAMES] > 0, idf)
+    places = np.flatnonzero(in_names > 0)
+    places = places[np.lexsort((-in_names[places], matches.owners[places]))]
+    owners = matches.owners[places]
+    # The third and later of a run of equal owners are those whose second neighbour before is equal.
+    kept = np.ones(len(places), np.bool_)
+    kept[CHUNKS_COMPARED:] = owners[CHUNKS_COMPARED:] != owners[:-CHUNKS_COMPARED]
+    return zip(owners[kept].tolist(), matches.rows[places[kept]].tolist(), strict=True)
 
 
 @lru_cache(maxsize=1 << 13)
