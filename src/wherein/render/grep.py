@@ -34,9 +34,9 @@ def render(result: object, style: Style) -> Rendered:
 
 def _nothing(found: GrepResult, style: Style) -> str:
     if not style.for_agent:
-        return _notes(found)
+        return ""
     what = "no more matches" if found.offset else "no matches"
-    return f"{what} in {found.n_files_searched} files\n{_notes(found)}"
+    return f"{what}\n{_notes(found)}"
 
 
 def _grouped(found: GrepResult) -> Iterator[str]:
@@ -124,11 +124,7 @@ def messages(result: object) -> list[str]:
         lines.append(f"cut after {found.next_offset}; go on with --offset {found.next_offset}")
     if found.is_partial:
         lines.append("the search was stopped early; matches may be missing")
-    if not found.rows and not found.files:
+    if not found.rows and not found.files and found.skipped:
         skipped = [f"{item.count} {item.reason}" for item in found.skipped[:_MAX_REASONS]]
-        lines.append(f"no matches in {found.n_files_searched} files" + _in_brackets(skipped))
+        lines.append(f"not searched: {', '.join(skipped)}")
     return lines
-
-
-def _in_brackets(reasons: list[str]) -> str:
-    return f" (not searched: {', '.join(reasons)})" if reasons else ""
