@@ -18,18 +18,28 @@ The rules, in their order:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from wherein.errors import MissingProgramError
+from wherein.errors import MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
+from wherein.walk.hidden import read_rules
 from wherein.walk.ignore import IgnoreRules, parse_rules
 
-__all__ = ["FileFilter", "find_extra_files", "git_of", "ripgrep_at"]
+__all__ = [
+    "FileFilter",
+    "find_extra_files",
+    "git_of",
+    "needs_walk",
+    "ripgrep_at",
+    "tracked_but_ignored",
+]
 
 OWN_IGNORE_FILE = ".whereinignore"
 
@@ -37,6 +47,8 @@ MAX_PATHSPECS = 2_000
 """Ignored entries handed to git one by one; with more, it goes through its whole index."""
 
 TIMEOUT_S = 30.0
+
+_ODD_RULE = re.compile(rb"[\t\f\v]\r?(?:\n|\Z)")
 
 
 def git_of(folder: Path) -> Git | None:
@@ -93,35 +105,36 @@ class FileFilter:
     """Says of a path whether it may be shown, by its name and the settings."""
 
     settings: Settings
-    _rules: list[tuple[str, IgnoreRules]] = field(default_factory=list[tuple[str, IgnoreRules]])
+    root: Path
+    _rules: dict[str, IgnoreRules | None] = field(default_factory=dict[str, IgnoreRules | None])
     """Folder and the rules of its own ignore file."""
     _worktrees: list[str] = field(default_factory=list[str])
 
-    def add_ignore_files(self, root: Path, paths: Iterable[str]) -> None:
-        """Take the rules of ``.whereinignore`` files among ``paths``."""
-        for path in paths:
-            if path.endswith(OWN_IGNORE_FILE) and path.rpartition("/")[2] == OWN_IGNORE_FILE:
-                folder = path.rpartition("/")[0]
-                try:
-                    data = (root / path).read_bytes()
-                except OSError:
-                    continue
-                self._rules.append((folder, IgnoreRules(parse_rules(data), path)))
+    def _own_rules(self, folder: str) -> IgnoreRules | None:
+        """Return the rules of a folder's own ignore file."""
+        if folder not in self._rules:
+            path = self.root / folder / OWN_IGNORE_FILE
+            self._rules[folder] = read_rules(path, follow=False)
+        return self._rules[folder]
 
-    def add_worktrees(
-        self, root: Path, git: Git | None, repositories: Iterable[str], named: Sequence[str]
-    ) -> None:
+    def _is_hidden(self, path: str) -> bool:
+        """Return True when the ignore file of a folder above ``path`` hides it."""
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            rules = self._own_rules(folder)
+            if rules is not None and _hides(rules, path[len(folder) + 1 :] if folder else path):
+                return True
+        return False
+
+    def add_worktrees(self, root: Path, git: Git | None, named: Sequence[str]) -> None:
         """Take out linked worktrees of the same repository, unless a named path lies in one.
 
         They hold the same files once more.
         """
         if git is None:
             return
-        for folder in repositories:
-            git_dir = _git_dir(root / folder / ".git")
-            is_linked = git_dir is not None and git_dir.parent.name == "worktrees"
-            if git_dir is None or not is_linked or _common_dir(git_dir) != git.common_dir:
-                continue
+        for folder in _linked_worktrees(root, git.common_dir):
             if not any(path == folder or path.startswith(f"{folder}/") for path in named):
                 self._worktrees.append(f"{folder}/")
 
@@ -144,10 +157,8 @@ class FileFilter:
             return "linked worktree"
         if self.settings.ignore and _hides(_settings_rules(self.settings.ignore), path):
             return "ignored by settings"
-        for folder, rules in self._rules:
-            inner = path[len(folder) + 1 :] if folder else path
-            if (not folder or path.startswith(f"{folder}/")) and _hides(rules, inner):
-                return f"ignored by {OWN_IGNORE_FILE}"
+        if self._is_hidden(path):
+            return f"ignored by {OWN_IGNORE_FILE}"
         return ""
 
 
@@ -169,6 +180,48 @@ def _hides(rules: IgnoreRules, path: str) -> bool:
     return rule is not None and not rule.is_negated
 
 
+def _linked_worktrees(root: Path, common_dir: Path) -> Iterator[str]:
+    """Yield the linked worktrees that lie below ``root``, relative to it."""
+    try:
+        records = sorted((common_dir / "worktrees").iterdir())
+    except OSError:
+        return
+    for record in records:
+        try:
+            text = (record / "gitdir").read_text("utf-8", "surrogateescape")
+        except OSError:
+            continue
+        folder = Path(text.strip()).parent
+        if folder != root and folder.is_relative_to(root):
+            yield folder.relative_to(root).as_posix()
+
+
+def needs_walk(root: Path, settings: Settings) -> bool:
+    """Return whether only a walk can tell what ripgrep leaves out wrongly.
+
+    The setting ``include`` brings back ignored files, and ripgrep trims a tab at the end of a rule,
+    which git does not.
+    """
+    if settings.include:
+        return True
+    try:
+        return _ODD_RULE.search((root / ".gitignore").read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def tracked_but_ignored(git: Git) -> list[str]:
+    """Return the tracked files that an ignore rule hides from ripgrep, sorted."""
+    try:
+        done = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    except (MissingProgramError, ProgramTimeoutError):
+        return []
+    if done.returncode != 0:
+        return []
+    paths = os.fsdecode(done.stdout).split("\0")[:-1]
+    return sorted(path for path in paths if _is_regular(git.root / path))
+
+
 def find_extra_files(
     ripgrep: Ripgrep, git: Git | None, walked: Walked, settings: Settings
 ) -> list[str]:
@@ -186,10 +239,7 @@ def find_extra_files(
         rules = _settings_rules(settings.include)
         inside = ripgrep.walk(walked.ignored, timeout_s=TIMEOUT_S, is_unrestricted=True)
         extra.update(path for path in inside.paths if _hides(rules, path))
-    root = ripgrep.folder
-    return sorted(
-        path for path in extra if (root / path).is_file() and not (root / path).is_symlink()
-    )
+    return sorted(path for path in extra if _is_regular(ripgrep.folder / path))
 
 
 def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
@@ -206,3 +256,10 @@ def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
     except MissingProgramError:
         return []
     return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else []
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False

@@ -166,9 +166,8 @@ def _list(scope: Scope, place: Place) -> tuple[list[str], tuple[SkipCount, ...]]
         for path in find_extra_files(ripgrep, git, walked, scope.settings)
         if not place.path or path.startswith(f"{place.path}/")
     ]
-    keep = FileFilter(scope.settings)
-    keep.add_ignore_files(place.root, walked.paths)
-    keep.add_worktrees(place.root, git, walked.repositories, [place.path])
+    keep = FileFilter(scope.settings, place.root)
+    keep.add_worktrees(place.root, git, [place.path])
     paths: list[str] = []
     counts: dict[str, int] = {}
     for path in dict.fromkeys((*walked.paths, *extra)):

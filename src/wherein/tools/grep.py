@@ -140,7 +140,7 @@ def search_text(
             _without_nested(inside),
             deadline,
             is_cancelled or _never,
-            FileFilter(scope.settings),
+            FileFilter(scope.settings, root),
         )
         chosen = narrow if root == scope.root else None
         run_search(search, chosen)

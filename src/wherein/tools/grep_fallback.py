@@ -42,13 +42,12 @@ def search_with_git(
         MissingProgramError: Git is not installed either.
     """
     _refuse_what_git_lacks(request.options)
-    keep = FileFilter(scope.settings)
     rows: list[GrepRow] = []
     is_partial = False
     for place in places:
         done = _git_grep(request.options, place, timeout_s)
         is_partial = is_partial or done.is_timed_out or done.is_truncated
-        rows.extend(_rows(request, place, done.stdout, keep))
+        rows.extend(_rows(request, place, done.stdout, FileFilter(scope.settings, place.root)))
     rows.sort(key=lambda row: (path_order(row.path), row.line))
     return _result(request, rows, is_partial=is_partial)
 

@@ -14,9 +14,15 @@ from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
 from wherein.external.run import Completed
 from wherein.tools.file_paths import Place
-from wherein.tools.file_set import FileFilter, find_extra_files, git_of
+from wherein.tools.file_set import (
+    FileFilter,
+    find_extra_files,
+    git_of,
+    needs_walk,
+    tracked_but_ignored,
+)
 from wherein.tools.globbing import GlobSet, anchor_globs
-from wherein.tools.grep_output import FoundFile, RecordReader, read_counts, read_paths
+from wherein.tools.grep_output import FoundFile, RecordReader, read_counts
 from wherein.tools.grep_types import GrepRequest, OutputMode
 
 __all__ = ["Narrow", "Narrowed", "Search", "run_search"]
@@ -90,23 +96,23 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     if narrowed is not None:
         _search_narrowed(search, options, narrowed)
         return
-    walk = _Walk(search.ripgrep, search.paths)
-    walk.start()
+    beside = _Beside(search, git)
+    beside.start()
     try:
         _read(search, options, _main_run(search, options))
     finally:
-        walk.join()
-    walked = walk.walked
-    if not search.n_searched:
-        search.n_searched = sum(_admits(search, options, path) for path in walked.paths)
-    search.keep.add_ignore_files(root, walked.paths)
-    search.keep.add_worktrees(root, git, walked.repositories, search.paths)
-    extra = find_extra_files(search.ripgrep, git, walked, search.keep.settings)
+        beside.join()
+    search.keep.add_worktrees(root, git, search.paths)
+    if beside.walked is None and not search.files:
+        beside.walk()  # nothing was found: say how much was searched, and what was not
+    extra = beside.tracked
+    if beside.walked is not None:
+        extra = find_extra_files(search.ripgrep, git, beside.walked, search.keep.settings)
+        hidden = set(beside.walked.ignored) - set(extra)
+        for path in beside.walked.ignored:
+            if path in hidden:
+                search.skip("ignored", path)
     _search_extra(search, options, extra)
-    searched_all_the_same = set(extra)
-    for path in walked.ignored:
-        if path not in searched_all_the_same:
-            search.skip("ignored", path)
 
 
 def _is_narrowable(search: Search, git: Git | None) -> bool:
@@ -141,18 +147,25 @@ def _search_narrowed(search: Search, options: SearchOptions, narrowed: Narrowed)
         _raise_refusal(search, done)
 
 
-class _Walk(Thread):
-    """Lists the searched files beside the search: the walk is a tenth of the work."""
+class _Beside(Thread):
+    """Finds out beside the search what ripgrep leaves out though it is to be searched."""
 
-    def __init__(self, ripgrep: Ripgrep, paths: Sequence[str]) -> None:
+    def __init__(self, search: Search, git: Git | None) -> None:
         super().__init__(daemon=True)
-        self._ripgrep = ripgrep
-        self._paths = paths
-        self.walked = Walked((), ())
+        self._search = search
+        self._git = git
+        self.walked: Walked | None = None
+        self.tracked: list[str] = []
 
     def run(self) -> None:
+        if needs_walk(self._search.ripgrep.folder, self._search.keep.settings):
+            self.walk()
+        elif self._git is not None:
+            self.tracked = tracked_but_ignored(self._git)
+
+    def walk(self) -> None:
         with suppress(ExternalError):
-            self.walked = self._ripgrep.walk(self._paths, timeout_s=WALK_TIMEOUT_S)
+            self.walked = self._search.ripgrep.walk(self._search.paths, timeout_s=WALK_TIMEOUT_S)
 
 
 def _folder_of(place: Place) -> str:
@@ -160,9 +173,9 @@ def _folder_of(place: Place) -> str:
 
 
 _MODE_ARGUMENTS = {
-    # No --stats here: with it ripgrep reads on after the first match, and drops a file that turns
-    # out binary at its end.
-    OutputMode.FILES: ("--files-with-matches", "--null"),
+    # With --files-with-matches --stats ripgrep reads on after the first match, and drops a file
+    # that turns out binary at its end; this way it counts the searched files and does not.
+    OutputMode.FILES: ("--json", "--max-count=1"),
     OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
 }
 
@@ -197,9 +210,8 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
     if done.returncode not in (0, 1):
         _raise_refusal(search, done)
     search.is_partial = search.is_partial or done.is_timed_out
-    if search.request.mode is not OutputMode.CONTENT:
-        read = read_paths if search.request.mode is OutputMode.FILES else read_counts
-        files, n_searched = read(done.stdout)
+    if search.request.mode is OutputMode.COUNT:
+        files, n_searched = read_counts(done.stdout)
         search.is_partial = search.is_partial or done.is_truncated
     elif done.is_truncated:
         files, n_searched = _read_in_order(search, options)

@@ -159,7 +159,7 @@ def _read_target(scope: Scope, text: str, asked: _Asked) -> list[ReadPart]:
     place = target.place
     if place.is_folder:
         return [_folder(place)]
-    reason = FileFilter(scope.settings).refusal(place.path, is_named=True)
+    reason = FileFilter(scope.settings, place.root).refusal(place.path, is_named=True)
     if reason:
         message = f"{show_path(place.shown(place.path))!r} is not shown: {reason}"
         raise PathError(message, hint="files that hold secrets are never read")
