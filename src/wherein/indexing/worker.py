@@ -6,6 +6,7 @@ the kernel ends it when one file takes too much CPU, even if its parent is gone.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -91,6 +92,9 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     jobs = sys.stdin.buffer
     _limit_memory()
+    # What a file leaves is freed by reference counts; looking for cycles cost 5 % of the time.
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
     first = read_frame(jobs)
     if first is None:
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -40,10 +41,10 @@ class _Core(msgspec.Struct, frozen=True, array_like=True):
     encoding: str
     is_generated: bool
     skip_reason: str
-    chunks: list[list[Any]]
+    chunks: list[Sequence[Any]]
     """One list for each field of `Chunk`."""
-    definitions: list[list[Any]]
-    imports: list[list[Any]]
+    definitions: list[Sequence[Any]]
+    imports: list[Sequence[Any]]
     offsets: bytes
     term_ids: bytes
     body: bytes
@@ -67,8 +68,10 @@ _REFERENCE_FIELDS = tuple(Reference.__dataclass_fields__)
 _IMPORT_FIELDS = tuple(Import.__dataclass_fields__)
 
 
-def _columns(rows: Sequence[object], names: Sequence[str]) -> list[list[Any]]:
-    return [[getattr(row, name) for row in rows] for name in names]
+def _columns(rows: Sequence[object], names: Sequence[str]) -> list[Sequence[Any]]:
+    if not rows:
+        return [[] for _ in names]
+    return list(zip(*map(attrgetter(*names), rows), strict=True))
 
 
 def encode_record(record: Record) -> bytes:
@@ -158,20 +161,20 @@ def _terms(raw: _Core) -> ChunkTerms:
     )
 
 
-def _chunks(columns: list[list[Any]]) -> tuple[Chunk, ...]:
+def _chunks(columns: list[Sequence[Any]]) -> tuple[Chunk, ...]:
     by_name = dict(zip(_CHUNK_FIELDS, columns, strict=True))
     by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
     by_name["names"] = [tuple(names) for names in by_name["names"]]
     return tuple(map(Chunk, *by_name.values()))
 
 
-def _definitions(columns: list[list[Any]]) -> tuple[Definition, ...]:
+def _definitions(columns: list[Sequence[Any]]) -> tuple[Definition, ...]:
     by_name = dict(zip(_DEFINITION_FIELDS, columns, strict=True))
     by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
     return tuple(map(Definition, *by_name.values()))
 
 
-def _imports(columns: list[list[Any]]) -> tuple[Import, ...]:
+def _imports(columns: list[Sequence[Any]]) -> tuple[Import, ...]:
     modules, names, lines = columns
     taken: list[tuple[str, ...]] = [tuple(row) for row in names]
     return tuple(map(Import, modules, taken, lines))
