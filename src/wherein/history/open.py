@@ -99,7 +99,8 @@ class History:
             self.read(tip, progress)
         except ExternalError:
             return None
-        key = tuple(self.git.prefix + path for path in paths)
+        prefix = self.git.prefix
+        key = tuple(prefix + path for path in paths)
         cached = self._views.get((tip, len(key)))
         if cached is not None and cached[0] == key:
             return cached[1]

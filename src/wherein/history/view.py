@@ -152,8 +152,10 @@ class HistoryView:
         """
         rows, found = self._resolved
         alive = (found >= 0) & self.reachable[rows]
-        key = np.unique(rows[alive] * max(len(self.paths), 1) + found[alive])
-        return key // max(len(self.paths), 1), key % max(len(self.paths), 1)
+        n_files = max(len(self.paths), 1)
+        key = np.sort(rows[alive] * n_files + found[alive])
+        key = key[np.append(True, key[1:] != key[:-1])] if len(key) else key
+        return key // n_files, key % n_files
 
     @cached_property
     def change_offsets(self) -> NDArray[np.int64]:

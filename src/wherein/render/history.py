@@ -25,6 +25,9 @@ def render(result: object, style: Style) -> Rendered:
             f"{item.confidence:.0%} of changes, lift {item.lift:.1f}\n"
             for item in found.companions
         )
+    if not parts and found.notes:
+        lines = [f"{found.known}: {note}" for note in found.notes]
+        return Rendered((), head="".join(f"{line}\n" for line in lines))
     if not parts:
         lines = ["nothing found: try other words, or a file without lines", *_notes(found)]
         return Rendered((), head="".join(f"{line}\n" for line in lines), is_found=False)

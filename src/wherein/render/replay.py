@@ -32,7 +32,7 @@ def render(result: object, style: Style) -> Rendered:
     if report.skipped:
         shown = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
         parts.append(f"\nno requests: {shown}\n")
-    return Rendered(tuple(part for part in parts if part), is_found=report.n_requests > 0)
+    return Rendered(tuple(part for part in parts if part))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
