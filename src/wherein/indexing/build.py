@@ -17,7 +17,7 @@ from wherein.errors import StoreError
 from wherein.indexing.digesters import Digesters
 from wherein.indexing.draft import Draft
 from wherein.indexing.jobs import GONE, Job, Outcome
-from wherein.indexing.plan import SEGMENT_BYTES, Wanted, with_stat
+from wherein.indexing.plan import SEGMENT_BYTES, SEGMENT_FILES, Wanted, with_stat
 from wherein.indexing.progress import Clock
 from wherein.store.entries import NO_SEGMENT, EntryRow
 from wherein.store.layout import Layout
@@ -137,7 +137,7 @@ class Builder:
                     found = self._take(outcome, same[outcome.number])
                     group += found
                     group_bytes += sum(item.file.stat.size for item in found)
-                    if group_bytes >= SEGMENT_BYTES:
+                    if group_bytes >= SEGMENT_BYTES or len(group) >= SEGMENT_FILES:
                         self._save()
                         self._write(group)
                         group, group_bytes = [], 0
@@ -216,7 +216,7 @@ def _groups(items: Iterable[Wanted]) -> Iterator[list[Wanted]]:
     for item in items:
         group.append(item)
         n_bytes += item.file.stat.size
-        if n_bytes >= SEGMENT_BYTES:
+        if n_bytes >= SEGMENT_BYTES or len(group) >= SEGMENT_FILES:
             yield group
             group, n_bytes = [], 0
     if group:

@@ -13,6 +13,8 @@ from wherein.types import FileStat, SourceFile
 from wherein.walk.walker import ListedFile, is_racy
 
 __all__ = [
+    "SEGMENT_BYTES",
+    "SEGMENT_FILES",
     "Content",
     "Plan",
     "Wanted",
@@ -28,6 +30,9 @@ _FOLD_FLOOR_BYTES = 128_000
 
 SEGMENT_BYTES = 32_000_000
 """Text of the files of one segment: 20,000 chunks, which take 0.2 GB while they are written."""
+
+SEGMENT_FILES = 16_000
+"""Files of one segment: where they are tiny, it is their number that takes the memory."""
 
 
 @dataclass(frozen=True, slots=True)

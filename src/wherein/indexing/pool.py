@@ -34,9 +34,17 @@ class _Crew:
 
 
 class Pool:
-    """Worker processes for one root; they start with the first job and end with `close`."""
+    """Worker processes for one root; they start with the first job and end with `close`.
 
-    def __init__(self, root: Path, settings: Settings, size: int) -> None:
+    Args:
+        root: The tree.
+        settings: Limits and model.
+        size: Workers at most.
+        module: Whose ``main`` they run.
+    """
+
+    def __init__(self, root: Path, settings: Settings, size: int, module: str = MODULE) -> None:
+        self._module = module
         self._first_frame = encode_task(root, settings)
         self._size = max(1, size)
         self._crews: list[_Crew] = []
@@ -99,7 +107,7 @@ class Pool:
         crew.worker.send(encode(job))  # a worker that is gone shows when it is listened to
 
     def _hire(self) -> _Crew:
-        worker = Worker(MODULE)
+        worker = Worker(self._module)
         worker.send(self._first_frame)
         crew = _Crew(worker)
         self._crews.append(crew)

@@ -1,0 +1,5 @@
+"""A worker that cannot start."""
+
+
+def main() -> None:
+    raise SystemExit(3)

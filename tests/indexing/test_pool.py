@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from wherein.errors import ExternalError
+from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
+from wherein.indexing.pool import Pool
+from wherein.settings import Settings
+from wherein.store.record_format import decode_record
+from wherein.walk.blob import blob_id
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def run(root: Path, texts: dict[str, str], module: str, size: int = 2) -> dict[str, Outcome]:
+    for name, text in texts.items():
+        (root / name).write_text(text)
+    names = [*texts, "absent.py"]
+    jobs = [Job(number, name.encode(), "python") for number, name in enumerate(names)]
+    with Pool(root, Settings(home=root / "home"), size, module) as pool:
+        return {names[outcome.number]: outcome for outcome in pool.run(jobs)}
+
+
+def test_every_file_comes_back_as_a_record(tmp_path: Path) -> None:
+    texts = {f"f{number}.py": f"def fn_{number}():\n    pass\n" for number in range(30)}
+    found = run(tmp_path, texts, "wherein.indexing.worker")
+    assert found.pop("absent.py").reason == GONE
+    for name, outcome in found.items():
+        record = decode_record(outcome.core)
+        assert outcome.reason == ""
+        assert outcome.blob_id == record.blob_id == blob_id(texts[name].encode())
+        assert [item.name for item in record.definitions] == [f"fn_{name[1:-3]}"]
+        assert outcome.file_stat.size == len(texts[name])
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_crash_or_endless_loop_costs_one_file(tmp_path: Path, size: int) -> None:
+    texts = {f"f{number}.py": f"x = {number}\n" for number in range(20)}
+    texts |= {
+        "crash.py": "# crash here",
+        "another.py": "# crash here too",
+        "loop.py": "# never end",
+        "raises.py": "# raise here",
+        "memory.py": "# out of memory",
+    }
+    found = run(tmp_path, texts, "tests.indexing.fragile_worker", size)
+    died = {name for name, outcome in found.items() if outcome.reason == FAILED}
+    assert died == {"crash.py", "another.py", "loop.py"}
+    skipped = {
+        name for name, item in found.items() if item.core and decode_record(item.core).skip_reason
+    }
+    assert skipped == {"raises.py", "memory.py"}
+    assert len(found) == 26
+
+
+def test_workers_that_cannot_start_are_an_error_not_a_tree_of_failed_files(tmp_path: Path) -> None:
+    with pytest.raises(ExternalError):
+        run(tmp_path, {"a.py": "x = 1\n"}, "tests.indexing.broken_worker")
