@@ -16,11 +16,10 @@ __all__ = ["FEATURES", "answer_features", "level", "missing_words", "probability
 
 FEATURES: Mapping[str, str] = {
     "coverage": "0..1: share of the query's idf in the first hit's best place, its path counted in",
-    "margin": "0..1: how far the first score is above the fifth, over the first's absolute value",
     "named": "0 or 1: the first hit defines a name of the query as written, or has its text",
     "rare": "0 or 1: the rarest known term of the query is in one of the first three hits",
-    "known": "0..1: share of the query's words that stand anywhere at all",
-    "score": "about 0..1: first score / 10",
+    "first_share": "0..1: the first hit's share of the softmax over candidates",
+    "shown_share": "0..1: the share of all hits shown",
     "dense": "-1..1: best cosine among the hits",
 }
 
@@ -29,34 +28,24 @@ MODERATE_FROM = 0.45
 """Probabilities at which an answer counts as strong and as moderate."""
 
 
-def answer_features(
-    evaluated: Evaluated, ranked: Ranked, matches: Matches, limit: int
-) -> dict[str, float]:
+def answer_features(evaluated: Evaluated, ranked: Ranked, limit: int) -> dict[str, float]:
     """Return the features that the probability of an answer is computed from."""
     if not ranked.order:
         return dict.fromkeys(FEATURES, 0.0)
-    first = ranked.order[0]
-    scores = ranked.scores[list(ranked.order)]
-    other = float(scores[min(4, len(scores) - 1)])
-    margin = (float(scores[0]) - other) / max(abs(float(scores[0])), 1e-6)
-    shown = list(ranked.order[:limit])
-    known = [float(idf) > 0 for idf, t in zip(matches.idf, matches.terms, strict=True) if _plain(t)]
+    first, shown = ranked.order[0], list(ranked.order[:limit])
+    shares = np.exp(ranked.scores - ranked.scores.max())
+    shares /= shares.sum()
     return {
         "coverage": _value(evaluated, "cov_place", [first]),
-        "margin": float(np.clip(margin, 0, 1)) if len(scores) > 1 else 1.0,
         "named": float(
             any(_value(evaluated, name, [first]) > 0 for name in ("ex_cs", "qualified"))
             or _value(evaluated, "exact_text", [first]) >= 1
         ),
         "rare": float(_value(evaluated, "cov_rarest", shown[:3]) > 0),
-        "known": sum(known) / max(len(known), 1),
-        "score": float(scores[0]) / 10,
+        "first_share": float(shares[first]),
+        "shown_share": float(shares[shown].sum()),
         "dense": _value(evaluated, "d_best", shown),
     }
-
-
-def _plain(term: object) -> bool:
-    return getattr(term, "kind", None) is TermKind.WORD
 
 
 def _value(evaluated: Evaluated, name: str, rows: list[int]) -> float:

@@ -108,7 +108,7 @@ def search(
     )
     paths = [index.path(file) for file in found.evaluated.files.tolist()]
     ranked = rank(found.evaluated, chosen, paths)
-    features = evidence.answer_features(found.evaluated, ranked, found.matches, limit)
+    features = evidence.answer_features(found.evaluated, ranked, limit)
     chance = evidence.probability(features, chosen.evidence) if ranked.order else 0.0
     sureness = evidence.level(chance, features) if ranked.order else Evidence.WEAK
     hits = tuple(
