@@ -356,6 +356,7 @@ def run_cases(tmp_path: Path, seeds: range, cases_each: int) -> tuple[int, int]:
     return n_cases, n_indexed
 
 
+@pytest.mark.timeout(900)
 def test_some_hundred_generated_cases_equal_ripgrep(tmp_path: Path) -> None:
     n_cases, n_indexed = run_cases(tmp_path, range(15), 20)
     assert n_cases == 300

@@ -19,6 +19,7 @@ __all__ = [
     "RecordReader",
     "path_order",
     "read_counts",
+    "read_paths",
     "read_rows",
     "row_of_line",
 ]
@@ -52,6 +53,11 @@ class FoundFile:
 def path_order(path: str) -> list[bytes]:
     """Return the sort key of ripgrep's ``--sort=path``: component by component, by bytes."""
     return os.fsencode(path).split(b"/")
+
+
+def read_paths(output: bytes) -> tuple[list[FoundFile], int]:
+    """Read ``--files-with-matches --null``: the files; how many were searched it does not say."""
+    return [FoundFile(clean_path(path), 1) for path in output.split(b"\0")[:-1]], 0
 
 
 def read_counts(output: bytes) -> tuple[list[FoundFile], int]:

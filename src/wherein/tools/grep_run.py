@@ -22,7 +22,7 @@ from wherein.tools.file_set import (
     tracked_but_ignored,
 )
 from wherein.tools.globbing import GlobSet, anchor_globs
-from wherein.tools.grep_output import FoundFile, RecordReader, read_counts
+from wherein.tools.grep_output import FoundFile, RecordReader, read_counts, read_paths
 from wherein.tools.grep_types import GrepRequest, OutputMode
 
 __all__ = ["Narrow", "Narrowed", "Search", "run_search"]
@@ -107,6 +107,8 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
         beside.walk()  # nothing was found: say how much was searched, and what was not
     extra = beside.tracked
     if beside.walked is not None:
+        walked = beside.walked.paths
+        search.n_searched = search.n_searched or sum(_admits(search, options, p) for p in walked)
         extra = find_extra_files(search.ripgrep, git, beside.walked, search.keep.settings)
         hidden = set(beside.walked.ignored) - set(extra)
         for path in beside.walked.ignored:
@@ -173,9 +175,9 @@ def _folder_of(place: Place) -> str:
 
 
 _MODE_ARGUMENTS = {
-    # With --files-with-matches --stats ripgrep reads on after the first match, and drops a file
-    # that turns out binary at its end; this way it counts the searched files and does not.
-    OutputMode.FILES: ("--json", "--max-count=1"),
+    # Nothing else lists the same files: with --stats, ripgrep reads on after the first match and
+    # drops a file that turns out binary at its end; --json --max-count=1 differs over several lines.
+    OutputMode.FILES: ("--files-with-matches", "--null"),
     OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
 }
 
@@ -210,8 +212,9 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
     if done.returncode not in (0, 1):
         _raise_refusal(search, done)
     search.is_partial = search.is_partial or done.is_timed_out
-    if search.request.mode is OutputMode.COUNT:
-        files, n_searched = read_counts(done.stdout)
+    if search.request.mode is not OutputMode.CONTENT:
+        read = read_paths if search.request.mode is OutputMode.FILES else read_counts
+        files, n_searched = read(done.stdout)
         search.is_partial = search.is_partial or done.is_truncated
     elif done.is_truncated:
         files, n_searched = _read_in_order(search, options)

@@ -109,6 +109,7 @@ class GrepResult:
     n_files: int = 0
     """Files with a match."""
     n_files_searched: int = 0
+    """0 where ripgrep does not say: in mode ``files_with_matches``, when something was found."""
     offset: int = 0
     next_offset: int = 0
     """Where to go on; 0 when this is the end."""
