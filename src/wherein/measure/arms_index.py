@@ -35,10 +35,17 @@ _SHOWN_LINES = 3
 class Shared:
     """What all arms of one replay use together."""
 
-    def __init__(self, indexer: ReplayIndexer, embedder: Embedder | None, history: History) -> None:
+    def __init__(
+        self,
+        indexer: ReplayIndexer,
+        embedder: Embedder | None,
+        history: History,
+        own_names: Sequence[str] = (),
+    ) -> None:
         self.indexer = indexer
         self.embedder = embedder
         self.history = history
+        self.own_names = tuple(own_names)
         self._source: tuple[TreeIndex, str, HistorySource | None] | None = None
 
     def source_of(self, index: TreeIndex, commit: str) -> HistorySource | None:
@@ -113,6 +120,7 @@ class IndexArm:
             limit=_LIMIT,
             embedder=self._shared.embedder if is_hybrid else None,
             sources=sources,
+            own_names=self._shared.own_names,
             read_text=tree.text,
         )
         return tuple(

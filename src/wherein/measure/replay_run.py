@@ -102,7 +102,8 @@ def replay_repository(
             skipped=selection.skipped, notes=notes,
         )  # fmt: skip
     embedder = load_embedder(settings)
-    shared = Shared(ReplayIndexer(settings, embedder), embedder, history)
+    name = git.top.name.removesuffix(".git")
+    shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
     arms = _make_arms(plan, shared)
     try:
         cases, tree = _run(git, selection, plan, contents, arms, progress)
