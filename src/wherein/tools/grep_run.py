@@ -176,7 +176,7 @@ def _folder_of(place: Place) -> str:
 
 _MODE_ARGUMENTS = {
     # Nothing else lists the same files: with --stats, ripgrep reads on after the first match and
-    # drops a file that turns out binary at its end; --json --max-count=1 differs over several lines.
+    # drops a file that turns out binary at its end; --json --max-count=1 errs with several lines.
     OutputMode.FILES: ("--files-with-matches", "--null"),
     OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
 }
