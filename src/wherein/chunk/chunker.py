@@ -20,6 +20,14 @@ _SMALL_SHARE = 6
 found its best ranking with pieces under 350 bytes joined."""
 
 _LINE_FEED = 0x0A
+_TRANSPARENT = frozenset({"module", "namespace", "section"})
+"""Kinds whose members stand apart as if nothing were round them."""
+
+_APART = (
+    CONTAINER_KINDS
+    | _TRANSPARENT
+    | {"constructor", "function", "message", "method", "resource", "service", "table", "view"}
+)
 _HEADS = CONTAINER_KINDS | {"module", "namespace"}
 
 
@@ -44,14 +52,41 @@ def chunk_file(
     cuts = list(zip(parsed.cuts, parsed.cut_depths, strict=True)) if parsed else []
     if not cuts:
         cuts = paragraph_cuts(text)
+    places = _places(text, [0, *(offset for offset, _ in cuts)], definitions)
     ranges = join_small(
-        split(text, cuts, max_ink),
+        split(text, cuts, max_ink, _apart(definitions, places)),
         max_ink=max_ink,
         small_ink=max_ink // _SMALL_SHARE,
-        heads={d.start_byte: d.end_byte for d in definitions if d.kind in _HEADS},
-        members={d.start_byte for d in definitions},
+        heads={p: d.end_byte for d, p in zip(definitions, places, strict=True) if d.kind in _HEADS},
+        members={p for d, p in zip(definitions, places, strict=True) if d.kind in _APART},
     )
     return _label(text, ranges, definitions, "text" if language is None else "code")
+
+
+def _places(text: bytes, cuts: Sequence[int], definitions: Sequence[Definition]) -> list[int]:
+    """Return the cut at which each definition begins (its line's start), -1 where there is none."""
+    places: list[int] = []
+    for definition in definitions:
+        cut = cuts[bisect_right(cuts, definition.start_byte) - 1]
+        places.append(-1 if text[cut : definition.start_byte].strip() else cut)
+    return places
+
+
+def _apart(definitions: Sequence[Definition], places: Sequence[int]) -> frozenset[int]:
+    """Return the cuts that always divide: functions and classes not inside another, and headings.
+
+    Two functions that would fit into one chunk are two chunks all the same; what is small is
+    joined later. A class that fits stays whole.
+    """
+    apart: set[int] = set()
+    inside_until = 0
+    for definition, place in zip(definitions, places, strict=True):
+        if definition.start_byte < inside_until or definition.kind not in _APART:
+            continue
+        apart.add(place)
+        if definition.kind not in _TRANSPARENT:
+            inside_until = definition.end_byte
+    return frozenset(apart)
 
 
 def _label(

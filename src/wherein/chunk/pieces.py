@@ -23,24 +23,28 @@ _TINY_SHARE = 4
 """A class head below this part of a small piece (``class A {``) goes with its first member."""
 
 
-def split(text: bytes, cuts: Sequence[tuple[int, int]], max_ink: int) -> list[Piece]:
+def split(
+    text: bytes, cuts: Sequence[tuple[int, int]], max_ink: int, apart: Container[int]
+) -> list[Piece]:
     """Return pieces of at most ``max_ink`` that concatenate to ``text``.
 
     Args:
         text: The file.
         cuts: ``(offset, depth)`` in order, each inside the text.
         max_ink: Largest size, in characters that are not white space.
+        apart: Offsets of cuts that no piece may have inside.
     """
     offsets = [0, *(offset for offset, _ in cuts), len(text)]
     depths = [0, *(depth for _, depth in cuts), 0]
     ink = [0, *accumulate(count_ink(text[a:b]) for a, b in pairwise(offsets))]
+    n_apart = [0, *accumulate(offset in apart for offset in offsets)]
     pieces: list[Piece] = []
     pending = [(0, len(offsets) - 1)]
     while pending:
         first, last = pending.pop()
         start, end, depth = offsets[first], offsets[last], depths[first]
         size = ink[last] - ink[first]
-        if size <= max_ink:
+        if size <= max_ink and n_apart[first + 1] == n_apart[last]:
             pieces.append((start, end, depth, size))
         elif last - first == 1:
             pieces += _by_lines(text, start, end, depth, max_ink)
@@ -76,7 +80,7 @@ def join_small(
         max_ink: Largest size of a range.
         small_ink: A piece from this size on stands alone.
         heads: Start of each definition that is a container (a class) to its end.
-        members: Starts of definitions.
+        members: Starts of functions and classes.
     """
     joined: list[tuple[int, int]] = []
     group_start, group_depth, group = 0, 0, 0

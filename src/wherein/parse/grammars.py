@@ -44,9 +44,12 @@ def grammar(language: str) -> Language:
     return get_language(language)
 
 
-@cache
 def parser(language: str) -> Parser:
-    """Return this process's parser of ``language``; a parser is not shared between threads."""
+    """Return a new parser of ``language``.
+
+    One for each file: some grammars' scanners (jsonnet's) carry state over from one text to the
+    next, and the same text must always give the same tree. It costs 2 us.
+    """
     from tree_sitter import Parser
 
     return Parser(grammar(language))

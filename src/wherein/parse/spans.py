@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import accumulate, count
-from operator import add
+from operator import add, sub
 
 __all__ = ["MAX_NAME_BYTES", "Source", "Span"]
 
@@ -60,6 +60,11 @@ class Source:
             return None
         start = text.rfind(b"\n", 0, offset) + 1
         return None if text[start:offset].strip(b" \t") else start
+
+    def longest_line(self) -> int:
+        """Return the length of the longest line in bytes."""
+        ends = [*self.newlines, len(self.text)]
+        return max(map(sub, ends, [-1, *self.newlines])) - 1
 
     def slice(self, start: int, end: int) -> str:
         """Return the text of a span; bytes that are not UTF-8 become replacement characters."""

@@ -16,11 +16,12 @@ A query marks what it finds by capture name:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wherein.parse import grammars
-from wherein.parse.cuts import find_cuts
+from wherein.parse.cuts import order_cuts, walk_large
 from wherein.parse.definitions import find_definitions
 from wherein.parse.imports import find_imports
 from wherein.parse.keys import KEYS
@@ -47,12 +48,19 @@ _READERS = OUTLINES | KEYS
 _MATCH_LIMIT = 4096
 """Matches under way at once; without a bound, broken input can make a query quadratic."""
 
-_GUARDED_BYTES = 64_000
-"""From here on the parse is watched. Watching costs 40 % (the text is handed over in pieces), an
-unwatched parse of a smaller file ends soon enough whatever it holds."""
+_STEPS_PER_BYTE = 0.04
+_MIN_STEPS = 2_000
+"""Progress calls a parse may make; sound code makes 0.003 to 0.01 a byte, a hundred thousand open
+braces make one or more a byte, each slower than the last. Watching costs nothing that shows."""
 
-_STEPS_PER_BYTE = 0.2
-"""Progress calls a watched parse may make; sound code makes 0.003 to 0.01 a byte."""
+_LONG_LINED = frozenset({"css", "javascript", "python", "scss", "tsx", "typescript"})
+_MAX_LINE_BYTES = 5_000
+"""Other languages' longer lines are data or hostile, and not parsed: scanners of several grammars
+(bash, cmake, dart, kotlin) take quadratic time or more on them within one step, where no progress
+call comes. In these six minified code is usual, and hostile lines were measured to end soon."""
+
+_PIECE_BYTES = 16_384
+_WORD_BYTES = 32
 
 
 def can_parse(language: str | None) -> bool:
@@ -81,10 +89,13 @@ def parse(text: bytes, language: str | None) -> Parsed:
         return _READERS[language](text)
     name = grammars.EMBEDDED.get(language, language)
     code = blank_markup(text) if language in grammars.EMBEDDED else text
+    source = Source(code)
+    if name not in _LONG_LINED and source.longest_line() > _MAX_LINE_BYTES:
+        return _without_tags(())
     tree = _tree(code, name)
     if tree is None:
-        return Parsed((), (), (), (), (), (), is_partial=True)
-    parsed = _tags(Source(code), name, tree.root_node)
+        return _without_tags(())
+    parsed = _tags(source, name, tree.root_node)
     if code is text:
         return parsed
     cuts = dict(zip(parsed.cuts, parsed.cut_depths, strict=True))
@@ -96,6 +107,10 @@ def parse(text: bytes, language: str | None) -> Parsed:
 
 
 def _tags(source: Source, language: str, root: Node) -> Parsed:
+    depths, is_too_deep = walk_large(source, root)
+    if is_too_deep:
+        cuts = order_cuts(source, depths, ())
+        return _without_tags(cuts)
     spans, is_cut_off = _captures(language, root)
     comments = _join(spans.pop("comment", []) + spans.pop("doc", []))
     leading = sorted({*comments, *spans.pop("leading", [])})
@@ -107,7 +122,7 @@ def _tags(source: Source, language: str, root: Node) -> Parsed:
     references, calls = find_references(source, language, spans, known)
     if calls:
         imported = tuple(sorted({*imported, *find_imports(source, language, calls)}, key=_by_line))
-    cuts = find_cuts(source, root, heads)
+    cuts = order_cuts(source, depths, heads)
     return Parsed(
         definitions=definitions,
         references=references,
@@ -117,6 +132,12 @@ def _tags(source: Source, language: str, root: Node) -> Parsed:
         cut_depths=tuple(depth for _, depth in cuts),
         is_partial=is_cut_off or root.has_error,
     )
+
+
+def _without_tags(cuts: Sequence[tuple[int, int]]) -> Parsed:
+    """Return what can be said of a text that is too hostile to be queried."""
+    offsets, depths = tuple(offset for offset, _ in cuts), tuple(depth for _, depth in cuts)
+    return Parsed((), (), (), (), offsets, depths, is_partial=True)
 
 
 def _by_line(item: Import) -> tuple[int, str, tuple[str, ...]]:
@@ -145,14 +166,8 @@ def _captures(language: str, root: Node) -> tuple[dict[str, list[Span]], bool]:
 def _tree(text: bytes, language: str) -> Tree | None:
     """Return the syntax tree, or None when the parse took far more steps than sound code does."""
     parser = grammars.parser(language)
-    if len(text) < _GUARDED_BYTES:
-        return parser.parse(text)
-    steps_left = int(len(text) * _STEPS_PER_BYTE)
-
-    # Bytes, not a memory view: predicates read the text again, and a view that is gone by then
-    # ends the process.
-    def read(offset: int, _point: object) -> bytes:
-        return text[offset : offset + _GUARDED_BYTES]
+    steps_left = _MIN_STEPS + int(len(text) * _STEPS_PER_BYTE)
+    reader = _Reader(text)
 
     def is_over(_offset: int, _has_error: bool) -> bool:
         nonlocal steps_left
@@ -160,10 +175,28 @@ def _tree(text: bytes, language: str) -> Tree | None:
         return steps_left < 0
 
     try:
-        return parser.parse(read, progress_callback=is_over)
+        tree = parser.parse(reader, progress_callback=is_over)
     except ValueError:  # "Parsing failed": the callback ended it
-        parser.reset()
         return None
+    reader.size = _WORD_BYTES
+    return tree
+
+
+class _Reader:
+    """Hands the text to the parser in pieces: only so can a parse be watched.
+
+    The tree asks it again for the text of a node that a predicate compares (bytes, no view: the
+    binding reads them unchecked), so after the parse its pieces are as small as a word.
+    """
+
+    __slots__ = ("_text", "size")
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self.size = _PIECE_BYTES
+
+    def __call__(self, offset: int, _point: object) -> bytes:
+        return self._text[offset : offset + self.size]
 
 
 def _join(spans: list[Span]) -> list[Span]:
