@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+
 from tests.store.records import record, source_file
 from tests.store.test_tree_index import TERMS, open_tree, tree
-
 from wherein.store.formula import FIELD_WEIGHTS, Bm25f, FieldWeight
 from wherein.store.lexical import score_chunks
 from wherein.store.path_terms import path_stem, path_term_counts

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.store.records import record, source_file
 
+from tests.store.records import record, source_file
 from wherein.errors import CorruptIndexError, NewerIndexError, StoreError
 from wherein.store.segment import Segment, write_segment
 from wherein.types import FileFlag, FileKind

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.records import record, source_file
 
+from tests.store.records import record, source_file
 from wherein.errors import CorruptIndexError
 from wherein.store.lexical import score_chunks
 from wherein.store.segment import Segment, write_segment

@@ -90,7 +90,7 @@ class FileScores:
     """The lexical evidence of each file, added up from its chunks. All of shape ``(n_files,)``."""
 
     density: NDArray[np.float64]
-    """Sum over all chunks / n^.7, divided by the best file's."""
+    """Sum over all chunks / n^.65, divided by the best file's."""
     top3: NDArray[np.float64]
     """Sum of the three best chunks, divided by the best file's."""
     top1: NDArray[np.float64]

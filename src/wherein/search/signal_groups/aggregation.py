@@ -14,7 +14,7 @@ from wherein.store.formula import BM25F
 __all__ = ["SIGNALS", "columns", "reciprocal_ranks"]
 
 SIGNALS: Mapping[str, str] = {
-    "dens": "0..1: BM25F of all chunks / n^.7, over the best file's: much in little text",
+    "dens": "0..1: BM25F of all chunks / n^.65, over the best file's: much in little text",
     "top3": "0..1: BM25F of the three best chunks, over the best file's",
     "top1": "0..1: BM25F of the best chunk, over the best file's",
     "dens_top3": "0..1: mean of dens and top3, the untrained sum that picks the candidates",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wherein.search.matches import BODY, DOCUMENTATION, ENCLOSING, NAMES, SIGNATURE, Matches
 from wherein.search.retrievers import best_in_each
+from wherein.store.formula import DENSITY_EXPONENT
 
 __all__ = ["SIGNALS", "columns", "mean_of_three"]
 
@@ -19,15 +20,15 @@ SIGNALS: Mapping[str, str] = {
     "names_best": "0..1: best chunk's BM25 by names defined in it",
     "encl_best": "0..1: best chunk's BM25 by enclosing names: the class a method belongs to",
     "body_top3": "0..1: mean of the three best chunks by body",
-    "names_file": "0..1: sum over chunks by names / n^.7, capped at 1: a file made of such things",
-    "doc_file": "0..1: sum over chunks by documentation / n^.7, capped at 1",
+    "names_file": "0..1: sum over chunks by names / n^.65, capped at 1: a file made of such things",
+    "doc_file": "0..1: sum over chunks by documentation / n^.65, capped at 1",
 }
 
 
 def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
     by_field = np.where(matches.allowed, matches.field_scores, np.float32(0))
-    divisor = np.maximum(matches.sizes - 1, 1).astype(np.float32) ** np.float32(0.7)
+    divisor = np.maximum(matches.sizes - 1, 1).astype(np.float32) ** np.float32(DENSITY_EXPONENT)
     return {
         "body_best": matches.best(by_field[BODY]),
         "sig_best": matches.best(by_field[SIGNATURE]),
