@@ -37,6 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _complain(*_explain_os_error(error))
         return _FAILED
+    except Exception:  # a fault of ours must not end with 1, which says that nothing was found
+        import traceback
+
+        traceback.print_exc()
+        _complain("this is a fault of wherein itself", "please report it with the lines above")
+        return _FAILED
     return code
 
 
