@@ -47,7 +47,7 @@ def plain_bm25f(
 
 
 @given(files=tree)
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=35, deadline=None)
 def test_scores_are_those_of_bm25f_by_the_book(files: dict[str, list[dict[str, str]]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         index = open_tree(Path(name), [(files, set())])

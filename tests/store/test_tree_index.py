@@ -64,7 +64,7 @@ def scores_by_path(index: TreeIndex) -> dict[tuple[str, int], list[float]]:
 
 
 @given(old=tree, new=tree)
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=35, deadline=None)
 def test_a_base_with_a_delta_scores_exactly_as_one_fresh_segment(
     old: dict[str, list[dict[str, str]]], new: dict[str, list[dict[str, str]]]
 ) -> None:
