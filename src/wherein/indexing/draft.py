@@ -28,29 +28,39 @@ class TreeName:
     recipe: str
     listing_key: str
     day: int
+    notes: tuple[str, ...] = ()
 
 
 class Draft:
     """The state between two manifests. Rows are added as files are digested.
 
     Args:
-        base: The manifest the plan was made from, None for a first build.
+        base: The manifest to go on from, None for a first build.
         plan: What stays and what is wanted.
+        planned: The entries the plan was made from.
+        rest: Entries of the base that nobody needs to look at: they stay as they are.
         looked_ns: When the files were listed.
         skipped: Files the listing left out.
     """
 
     def __init__(
-        self, base: Manifest | None, plan: Plan, looked_ns: int, skipped: Sequence[Skipped]
+        self,
+        base: Manifest | None,
+        plan: Plan,
+        planned: Entries,
+        rest: Entries | None,
+        looked_ns: int,
+        skipped: Sequence[Skipped],
     ) -> None:
         self._base = base
-        stored = base.entries if base else Entries.empty()
-        kept = stored.take(np.array(plan.kept, np.intp))
+        kept = planned.take(np.array(plan.kept, np.intp))
         stats = stat_columns(file.stat for file in plan.kept_files)
         settled = settled_columns([file.stat for file in plan.kept_files], looked_ns)
         if plan.unsettled:
             settled &= np.array([path not in plan.unsettled for path in kept.paths], np.bool_)
-        self.kept = kept.with_columns(stats=stats, settled=settled)
+        kept = kept.with_columns(stats=stats, settled=settled)
+        self.kept = kept if rest is None else rest.joined(kept)
+        self._left = set(planned.paths).difference(kept.paths)
         self.uses: list[SegmentUse] = list(base.head.segments) if base else []
         self.wanted: list[Wanted] = list(plan.wanted)
         self._rows: list[EntryRow] = []
@@ -136,6 +146,7 @@ class Draft:
             segments=tuple(uses),
             n_files=int((entries.columns["segment"] >= 0).sum()),
             n_pending=len(pending),
+            notes=name.notes,
         )
         return Manifest.of(
             head,
@@ -166,18 +177,10 @@ class Draft:
         base = self._base
         if base is None:
             return folder_ids(entries.paths, entries.blobs)
-        changed = _changed_paths(base.entries, entries)
+        changed = self._left | self._done
         if len(changed) * 4 > len(entries):
             return folder_ids(entries.paths, entries.blobs)
         return updated_folder_ids(base.folders, entries.paths, entries.blobs, changed)
-
-
-def _changed_paths(before: Entries, after: Entries) -> set[str]:
-    """Return the paths that only one of two lists has with the same content."""
-    raw_before, raw_after = before.blobs.tobytes(), after.blobs.tobytes()
-    one = {(p, raw_before[i * 20 : i * 20 + 20]) for i, p in enumerate(before.paths)}
-    two = {(p, raw_after[i * 20 : i * 20 + 20]) for i, p in enumerate(after.paths)}
-    return {path for path, _ in one ^ two}
 
 
 def _unindexed(entries: Entries) -> list[Skipped]:

@@ -23,8 +23,9 @@ from wherein.indexing.build import Builder
 from wherein.indexing.digest import recipe
 from wherein.indexing.digesters import Digesters, Journal
 from wherein.indexing.draft import Draft, TreeName
-from wherein.indexing.plan import SEGMENT_BYTES, Content, Plan, choose_merge, make_plan, settle
+from wherein.indexing.plan import SEGMENT_BYTES, Content, Plan, choose_merge, settle
 from wherein.indexing.progress import Clock
+from wherein.indexing.seen import Seen, seen_changes, seen_listing
 from wherein.settings import Settings
 from wherein.store.collect import collect, has_leftovers
 from wherein.store.entries import Entries
@@ -32,10 +33,10 @@ from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Manifest, read_head, read_manifest, write_manifest
 from wherein.store.records import RecordStore, discard_database
-from wherein.types import Skipped
 from wherein.walk.blob import blob_id
+from wherein.walk.changes import list_changes
 from wherein.walk.reading import TreeReader
-from wherein.walk.walker import ListedFile, Listing, is_racy, list_files, look_unchanged
+from wherein.walk.walker import is_racy, list_files, look_unchanged
 
 __all__ = ["Coverage", "Freshness", "Watch"]
 
@@ -52,9 +53,6 @@ _PUBLISH_EVERY_S = 5.0
 
 _COLLECT_EVERY = 16
 """Refreshes that change something between two looks for what nothing uses."""
-
-MAX_FILE_BYTES = 64_000_000
-"""Larger files are not even read for their beginning: hashing one takes a worker's memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +189,12 @@ class Freshness:
             return self._refresh_overlay(clock, doubted)
         manifest = self.stored()
         if manifest is not None and not doubted and self.is_current(manifest):
-            return Coverage(manifest, (self.layout,))
+            return _current(manifest, (self.layout,))
         try:
             self.layout.prepare()
             with self._locked(clock) as is_held:
                 if is_held:
-                    return self._refresh_held(clock, doubted)
+                    return self._refresh_held(clock, doubted, manifest)
             return self.uncovered()
         except OSError as error:
             self._overlay_reason = error.strerror or str(error)
@@ -224,10 +222,12 @@ class Freshness:
         if is_due or has_leftovers(self.layout):
             collect(self.layout, _today())
 
-    def _refresh_held(self, clock: Clock, doubted: Set[str]) -> Coverage:
+    def _refresh_held(self, clock: Clock, doubted: Set[str], known: Manifest | None) -> Coverage:
         manifest = self.stored()
-        if manifest is not None and not doubted and self.is_current(manifest):
-            return Coverage(manifest, (self.layout,))  # another process was faster
+        # Another process may have been faster; what we looked at already has not become current.
+        is_other = manifest is not known and not doubted
+        if manifest is not None and is_other and self.is_current(manifest):
+            return _current(manifest, (self.layout,))
         try:
             return self._build(self.layout, self._base(manifest), clock, doubted)
         except CorruptIndexError:
@@ -270,22 +270,19 @@ class Freshness:
     def _build(
         self, layout: Layout, base: Manifest | None, clock: Clock, doubted: Set[str]
     ) -> Coverage:
-        """List, plan, digest and publish."""
-        is_own = base is not None and base.path.parent.name == layout.tree.name
-        listing = list_files(self.root, self.settings)
-        files, left_out = self._admitted(listing)
-        stored = base.entries if base else Entries.empty()
-        plan = make_plan(files, stored, trusts_stat=is_own, doubted=doubted)
-        plan, n_read = self._read_unknown(plan, stored, clock)
-        draft = Draft(base, plan, listing.started_ns, (*listing.skipped, *left_out))
+        """Look, plan, digest and publish."""
+        seen = self._look(base, doubted)
+        plan, n_read = self._read_unknown(seen.plan, seen.planned, clock)
+        draft = Draft(base, plan, seen.planned, seen.rest, seen.looked_ns, seen.skipped)
         name = TreeName(
             root=os.fsencode(self.root),
             anchor=os.fsencode(self.anchor),
             recipe=self.recipe,
             listing_key=self._listing_key,
             day=_today(),
+            notes=seen.notes,
         )
-        publisher = _Publisher(draft, layout, name, listing)
+        publisher = _Publisher(draft, layout, name, seen)
         n_wanted = len(draft.wanted)
         if n_wanted:
             if layout is self.layout:
@@ -298,25 +295,22 @@ class Freshness:
             manifest,
             self._layouts(),
             manifest.pending,
-            tuple(listing.notes),
+            seen.notes,
             n_read + n_indexed,
             n_indexed,
         )
 
-    def _admitted(self, listing: Listing) -> tuple[list[ListedFile], list[Skipped]]:
-        """Return the files of the kinds that are indexed, and what is left out of the others."""
+    def _look(self, base: Manifest | None, doubted: Set[str]) -> Seen:
+        """Look at the tree: only at what changed where that can be told, else at all of it."""
+        is_own = base is not None and base.path.parent.name == self.layout.tree.name
         kinds = frozenset(self.settings.index_kinds)
-        files: list[ListedFile] = []
-        left_out: list[Skipped] = []
-        for item in listing.files:
-            file = item.file
-            if file.kind.value not in kinds:
-                left_out.append(Skipped(file.path, "kind not indexed", file.kind.value))
-            elif file.stat.size > MAX_FILE_BYTES:
-                left_out.append(Skipped(file.path, "too large", f"{file.stat.size:,} bytes"))
-            else:
-                files.append(item)
-        return files, left_out
+        if base is not None and is_own and base.head.is_complete and self._is_ours(base):
+            changes = list_changes(self.root, self.settings, base.signature)
+            if changes is not None:
+                return seen_changes(base, changes, kinds, doubted)
+        listing = list_files(self.root, self.settings)
+        stored = base.entries if base else Entries.empty()
+        return seen_listing(listing, stored, kinds, trusts_stat=is_own, doubted=doubted)
 
     def _read_unknown(self, plan: Plan, stored: Entries, clock: Clock) -> tuple[Plan, int]:
         """Hash the files that nothing vouches for, unless all must be digested anyway."""
@@ -395,7 +389,7 @@ class Freshness:
         note = f"the index in {self.settings.home} cannot be written ({self._overlay_reason})"
         note = f"{note}: changes are kept until this process ends"
         if base is not None and not doubted and self.is_current(base):
-            return Coverage(base, self._layouts(), notes=(note,))
+            return _current(base, self._layouts(), note)
         layout = self.layout.at(Path(self._overlay.name))
         try:
             layout.prepare()
@@ -413,26 +407,29 @@ class Freshness:
         """Say what the published index covers while another process is writing it."""
         manifest = self.stored()
         listing = list_files(self.root, self.settings)
-        files, left_out = self._admitted(listing)
         base = self._base(manifest)
         stored = base.entries if base else Entries.empty()
-        is_own = base is not None and base is manifest
-        plan = make_plan(files, stored, trusts_stat=is_own)
-        draft = Draft(base, plan, listing.started_ns, (*listing.skipped, *left_out))
+        seen = seen_listing(
+            listing,
+            stored,
+            frozenset(self.settings.index_kinds),
+            trusts_stat=base is not None and base is manifest,
+        )
+        draft = Draft(base, seen.plan, stored, None, seen.looked_ns, seen.skipped)
         name = TreeName(b"", b"", self.recipe, self._listing_key, _today())
-        built = draft.manifest(self.layout.manifest, name, listing.head, b"")
+        built = draft.manifest(self.layout.manifest, name, seen.commit, b"")
         note = "another process is indexing"
-        return Coverage(built, (self.layout,), built.pending, (*listing.notes, note))
+        return Coverage(built, (self.layout,), built.pending, (*seen.notes, note))
 
 
 class _Publisher:
     """Writes the manifest of a draft: now and then while it grows, and when it is done."""
 
-    def __init__(self, draft: Draft, layout: Layout, name: TreeName, listing: Listing) -> None:
+    def __init__(self, draft: Draft, layout: Layout, name: TreeName, seen: Seen) -> None:
         self._draft = draft
         self._layout = layout
         self._name = name
-        self._listing = listing
+        self._seen = seen
         self._published = time.monotonic()
 
     def on_segment(self) -> None:
@@ -443,11 +440,15 @@ class _Publisher:
     def publish(self) -> Manifest:
         """Publish what is covered now."""
         manifest = self._draft.manifest(
-            self._layout.manifest, self._name, self._listing.head, self._listing.signature
+            self._layout.manifest, self._name, self._seen.commit, self._seen.signature
         )
         write_manifest(manifest)
         self._published = time.monotonic()
         return manifest
+
+
+def _current(manifest: Manifest, layouts: tuple[Layout, ...], *notes: str) -> Coverage:
+    return Coverage(manifest, layouts, notes=(*manifest.head.notes, *notes))
 
 
 def _listing_key(settings: Settings) -> str:

@@ -84,6 +84,8 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
     n_files: int
     """Files whose content is indexed."""
     n_pending: int
+    notes: tuple[str, ...] = ()
+    """What the listing said that the asker should know."""
 
 
 class _Wire(msgspec.Struct, array_like=True):
