@@ -280,15 +280,6 @@ READ = Tool(
             default=False,
             aliases=("reread",),
         ),
-        Parameter(
-            "numbers",
-            ParameterType.FLAG,
-            "number the lines; false shows the bare text",
-            default=True,
-            aliases=("line_numbers",),
-            flags=("--numbers",),
-            off_flags=("--no-numbers",),
-        ),
         MAX_TOKENS,
     ),
 )
