@@ -362,9 +362,10 @@ class Workspace:
     ) -> tuple[Answer, Coverage, _Texts]:
         def work() -> tuple[Answer, Coverage, _Texts]:
             coverage = self._covered(doubted)
-            texts = _Texts(self.root, self._open(coverage))
+            texts = _Texts(self.root, coverage.manifest)
+            index = self._open(coverage)
             try:
-                return ask(texts.index, coverage.manifest, texts), coverage, texts
+                return ask(index, coverage.manifest, texts), coverage, texts
             finally:
                 texts.close()
 
@@ -497,8 +498,8 @@ def _joined(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ..
 class _Texts:
     """Reads files for an answer, and notes those that are not as they were indexed."""
 
-    def __init__(self, root: Path, index: TreeIndex) -> None:
-        self.index = index
+    def __init__(self, root: Path, manifest: Manifest) -> None:
+        self._manifest = manifest
         self._reader = TreeReader(root)
         self._texts: dict[str, str | None] = {}
         self._doubted: set[str] = set()
@@ -512,7 +513,8 @@ class _Texts:
         return self._texts[path]
 
     def _read(self, path: str) -> str | None:
-        ordinal = self.index.find(path)
+        entries = self._manifest.entries
+        place = entries.find(path)
         self.n_files += 1
         try:
             data = self._reader.read(path).data
@@ -520,7 +522,7 @@ class _Texts:
             self._doubted.add(path)
             return None
         self.n_bytes += len(data)
-        if ordinal is None or blob_id(data) != self.index.file(ordinal).blob_id:
+        if place is None or blob_id(data) != entries.blob_id(place):
             self._doubted.add(path)
             return None
         decoded = decode(data)
