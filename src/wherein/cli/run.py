@@ -140,4 +140,4 @@ def _exit_code(result: object, *, is_found: bool) -> int:
     """Return 2 for a result that reports a failure itself (doctor), else 0 found, 1 nothing."""
     if getattr(result, "is_failed", False):
         return 2
-    return 0 if is_found else 1
+    return 0 if is_found and not getattr(result, "is_empty", False) else 1

@@ -130,4 +130,43 @@ BENCH = Tool(
     faces=_CLI_ONLY,
 )
 
-TOOLS = (REPLAY, ADVISE, BENCH)
+SESSIONS = Tool(
+    name="sessions",
+    title="How much your agents search",
+    summary="Measure from the transcripts of your agents how much they search before they edit.",
+    function="wherein.measure.sessions_tool:sessions",
+    result="wherein.measure.sessions:SessionsReport",
+    parameters=(
+        Parameter(
+            "agent",
+            ParameterType.TEXTS,
+            "only these agents: claude-code, codex, copilot, cursor, gemini, opencode",
+            default=(),
+            flags=("--agent", "-a"),
+            metavar="NAME",
+        ),
+        Parameter("since", ParameterType.TEXT, "only sessions from this day on", metavar="DATE"),
+        Parameter(
+            "split",
+            ParameterType.TEXT,
+            "compare sessions before this day with those after it",
+            metavar="DATE",
+        ),
+        Parameter(
+            "folder",
+            ParameterType.TEXT,
+            "only sessions that worked in this folder or below",
+            metavar="DIR",
+        ),
+        Parameter(
+            "home",
+            ParameterType.TEXT,
+            "folder that holds the agents' folders; default: your home",
+            metavar="DIR",
+        ),
+        Parameter("html", ParameterType.TEXT, "write the report to this file", metavar="FILE"),
+    ),
+    faces=_CLI_ONLY,
+)
+
+TOOLS = (REPLAY, ADVISE, BENCH, SESSIONS)

@@ -17,7 +17,15 @@ from wherein.measure.masking import mask_secrets
 from wherein.transcripts.actions import uses_wherein
 from wherein.transcripts.values import ActionKind, Session, ToolCall
 
-__all__ = ["SLOW_SEARCHES", "SessionFigures", "SessionGroup", "SessionsReport", "measure_sessions"]
+__all__ = [
+    "SLOW_SEARCHES",
+    "SessionFigures",
+    "SessionGroup",
+    "SessionsReport",
+    "group_sessions",
+    "measure_sessions",
+    "week_of",
+]
 
 SLOW_SEARCHES = 5
 """A session with more searches before its first edit is slow."""
@@ -96,6 +104,11 @@ class SessionsReport:
     sessions: tuple[SessionFigures, ...]
     unreadable: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no session was found: the command then ends with 1."""
+        return not self.sessions
+
 
 def measure_sessions(
     sessions: Iterable[Session],
@@ -121,20 +134,20 @@ def measure_sessions(
     weeks: dict[str, list[SessionFigures]] = defaultdict(list)
     for figure in figures:
         agents[figure.agent].append(figure)
-        weeks[_week(figure.started)].append(figure)
+        weeks[week_of(figure.started)].append(figure)
     before = after = None
     if split_at is not None:
         dated = [figure for figure in figures if figure.started is not None]
-        before = _group("before", [f for f in dated if (f.started or 0) < split_at])
-        after = _group("after", [f for f in dated if (f.started or 0) >= split_at])
+        before = group_sessions("before", [f for f in dated if (f.started or 0) < split_at])
+        after = group_sessions("after", [f for f in dated if (f.started or 0) >= split_at])
     slow = sorted(
         (figure for figure in figures if figure.is_slow),
         key=lambda f: (-f.searches_before_edit, f.agent, f.session_id),
     )
     return SessionsReport(
-        _group("all", figures),
-        tuple(_group(name, agents[name]) for name in sorted(agents)),
-        tuple(_group(name, weeks[name]) for name in sorted(weeks)),
+        group_sessions("all", figures),
+        tuple(group_sessions(name, agents[name]) for name in sorted(agents)),
+        tuple(group_sessions(name, weeks[name]) for name in sorted(weeks)),
         before,
         after,
         split_at,
@@ -148,7 +161,8 @@ def _is_in(path: str, folder: str | None) -> bool:
     return folder is None or (bool(path) and PurePath(path).is_relative_to(folder))
 
 
-def _week(started: float | None) -> str:
+def week_of(started: float | None) -> str:
+    """Return the ISO week of a time (UTC), ``2025-W07``; ``unknown`` without one."""
     if started is None:
         return "unknown"
     year, week, _ = datetime.fromtimestamp(started, UTC).isocalendar()
@@ -215,7 +229,8 @@ def _words(calls: Sequence[ToolCall]) -> tuple[str, ...]:
     return tuple(word for word, _ in counts.most_common(MAX_WORDS))
 
 
-def _group(label: str, figures: Sequence[SessionFigures]) -> SessionGroup:
+def group_sessions(label: str, figures: Sequence[SessionFigures]) -> SessionGroup:
+    """Return the figures of several sessions together."""
     if not figures:
         return SessionGroup(label, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     searches = [figure.searches_before_edit for figure in figures]

@@ -1,0 +1,71 @@
+"""Shows how much agents search before they edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from wherein.measure.sessions import SLOW_SEARCHES, SessionFigures, SessionGroup, SessionsReport
+from wherein.render.escape import show_line
+from wherein.render.rendered import Rendered, Style
+from wherein.render.replay import table
+
+__all__ = ["messages", "render"]
+
+_MAX_SLOW = 20
+_HEAD = ("", "sessions", "median", "mean", "slow", "reread", "wherein", "shell", "tokens")
+
+
+def render(result: object, style: Style) -> Rendered:
+    """Return the text of a `SessionsReport`."""
+    report = cast("SessionsReport", result)
+    if report.is_empty:
+        return Rendered(("no session that searched, read or edited\n",), is_found=False)
+    parts = [
+        style.paint("path", "searches before the first edit")
+        + f" (slow: more than {SLOW_SEARCHES})\n",
+        _groups("by agent", (*report.by_agent, report.overall)),
+    ]
+    if report.before is not None and report.after is not None and report.split_at is not None:
+        day = datetime.fromtimestamp(report.split_at, UTC)
+        parts.append(_groups(f"before and after {day:%Y-%m-%d}", (report.before, report.after)))
+    parts.append(_groups("by week", report.by_week))
+    if report.slow:
+        parts.append("\nslow sessions\n")
+        parts += [_session(one, style) for one in report.slow[:_MAX_SLOW]]
+        more = len(report.slow) - _MAX_SLOW
+        if more > 0:
+            parts.append(f"  and {more} more, see --html or --json\n")
+    return Rendered(tuple(parts))
+
+
+def messages(result: object) -> list[str]:
+    """Return what could not be read, for standard error."""
+    report = cast("SessionsReport", result)
+    return [f"not read: {line}" for line in report.unreadable]
+
+
+def _groups(title: str, groups: Sequence[SessionGroup]) -> str:
+    rows = [
+        (
+            group.label,
+            str(group.n_sessions),
+            f"{group.median_searches:g}",
+            f"{group.mean_searches:.1f}",
+            f"{group.slow_share:.0%}",
+            f"{group.reread_share:.0%}",
+            f"{group.wherein_share:.0%}",
+            f"{group.shell_share:.0%}",
+            f"{group.mean_finding_tokens:.0f}",
+        )
+        for group in groups
+    ]
+    return f"\n{title}\n" + table(_HEAD, rows)
+
+
+def _session(one: SessionFigures, style: Style) -> str:
+    request = show_line(one.first_request) or "(no request)"
+    count = style.paint("weak", f"{one.searches_before_edit:4}")
+    words = ", ".join(show_line(word) for word in one.words_searched)
+    return f"{count}  {one.agent}: {request}\n" + (f"      searched: {words}\n" if words else "")
