@@ -169,6 +169,8 @@ class Lister:
                     found = os.lstat(base + path)
                 except OSError:  # deleted, or left out of a sparse checkout
                     continue
+                if stat.S_ISDIR(found.st_mode):  # the file is gone, a folder took its name
+                    continue
                 stats.append((path, found))
                 listed = self._list_one(candidates[path], found, reader)
                 if listed is not None:
