@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from wherein.budget import count_tokens
+from wherein.glossary import expand
 from wherein.history.votes import query_terms
 from wherein.measure.arms import Found, Opened
 from wherein.measure.replay_trees import TextTree
 from wherein.measure.requests import Request, code_tokens
 
-__all__ = ["MAX_ROUNDS", "GrepArm", "search_words"]
+__all__ = ["MAX_ROUNDS", "GrepArm", "GrepRound", "search_words"]
 
 MAX_ROUNDS = 6
 MAX_OPENED = 10
@@ -25,6 +27,21 @@ ranges, not whole files."""
 
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _MIN_CHARS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GrepRound:
+    """One search of the script."""
+
+    number: int
+    """From 1."""
+    asked: str
+    words: tuple[str, ...]
+    """The words that the files found hold."""
+    found: Mapping[str, int]
+    """Path to matches."""
+    opened: tuple[str, ...]
+    """Files looked at now, most matches first; none when the next round narrows."""
 
 
 class GrepArm:
@@ -68,28 +85,16 @@ class GrepArm:
         started = time.process_time()
         tree = self._tree
         assert tree is not None  # noqa: S101 - prepare comes first
-        words = search_words(request.text, self._glossary)
         opened: list[Opened] = []
         overhead: list[int] = []
         asked: list[str] = []
-        held: dict[str, int] | None = None
-        held_words: list[str] = []
-        for number, word in enumerate(words[:MAX_ROUNDS], start=1):
-            found = self._grep(tree, word)
-            asked.append(word if held is None else f"{' + '.join(held_words)} + {word}")
-            if held is not None:
-                both = {path: n + found[path] for path, n in held.items() if path in found}
-                found = both or found
-                held_words = [*held_words, word] if both else [word]
-            else:
-                held_words = [word]
-            is_last = number == min(len(words), MAX_ROUNDS)
-            overhead.append(_listing_tokens(found))
-            if len(found) <= MAX_OPENED or is_last:
-                self._open(tree, found, held_words, number, opened)
-                held = None
-            else:
-                held = found
+        for step in self.rounds(search_words(request.text, self._glossary)):
+            asked.append(step.asked)
+            overhead.append(_listing_tokens(step.found))
+            opened.extend(
+                Opened(path, _reading_tokens(tree.text(path), step.words), step.number)
+                for path in step.opened
+            )
         return Found(
             opened=tuple(opened),
             overhead_tokens=tuple(overhead),
@@ -98,35 +103,43 @@ class GrepArm:
             words=tuple(asked),
         )
 
+    def rounds(self, words: Sequence[str]) -> Iterator[GrepRound]:
+        """Yield the searches for ``words`` in the tree prepared last, without reading a file."""
+        tree = self._tree
+        assert tree is not None  # noqa: S101 - prepare comes first
+        known: set[str] = set()
+        held: dict[str, int] | None = None
+        held_words: list[str] = []
+        for number, word in enumerate(words[:MAX_ROUNDS], start=1):
+            found = self._grep(tree, word)
+            asked = word if held is None else f"{' + '.join(held_words)} + {word}"
+            if held is not None:
+                both = {path: n + found[path] for path, n in held.items() if path in found}
+                found = both or found
+                held_words = [*held_words, word] if both else [word]
+            else:
+                held_words = [word]
+            opened: tuple[str, ...] = ()
+            is_last = number == min(len(words), MAX_ROUNDS)
+            if len(found) <= MAX_OPENED or is_last:
+                ordered = sorted(found, key=lambda path: (-found[path], path))[:MAX_OPENED]
+                opened = tuple(path for path in ordered if path not in known)
+                known.update(opened)
+                held = None
+            else:
+                held = found
+            yield GrepRound(number, asked, tuple(held_words), found, opened)
+
     def _grep(self, tree: TextTree, word: str) -> dict[str, int]:
         if word not in self._counts:
             self._counts[word] = tree.counts(word)
         return self._counts[word]
 
-    def _open(
-        self,
-        tree: TextTree,
-        found: Mapping[str, int],
-        words: Sequence[str],
-        number: int,
-        opened: list[Opened],
-    ) -> None:
-        """Add the files with the most matches that were not opened before."""
-        known = {item.path for item in opened}
-        ordered = sorted(found, key=lambda path: (-found[path], path))[:MAX_OPENED]
-        opened.extend(
-            Opened(path, _reading_tokens(tree.text(path), words), number)
-            for path in ordered
-            if path not in known
-        )
-
 
 def search_words(text: str, glossary: Mapping[str, Sequence[str]] | None = None) -> list[str]:
     """Return what is searched for, in order: glossary's words, code names, then longest first."""
     terms = set(query_terms(text))
-    lower = text.lower()
-    spoken = [words for key, words in (glossary or {}).items() if key.lower() in lower]
-    known = [word for words in spoken for word in words]
+    known = expand(text, glossary or {})
     code = sorted(code_tokens(text), key=lambda word: (-len(word), word))
     plain = [word for word in _WORD.findall(text) if len(word) >= _MIN_CHARS]
     plain = [word for word in plain if set(query_terms(word)) & terms]

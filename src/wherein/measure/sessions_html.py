@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
+from math import ceil
 
 from wherein.measure.report_charts import Bar, BarGroup, bar_chart, color_of
 from wherein.measure.report_html import page
@@ -102,7 +103,10 @@ def _weeks(report: SessionsReport) -> str:
 def _week_plot(
     weeks: Sequence[str], series: Sequence[tuple[str, list[tuple[int, SessionGroup]]]]
 ) -> str:
-    top = max([SLOW_SEARCHES + 1.0, *(g.mean_searches for _, points in series for _, g in points)])
+    top = 4 * ceil(
+        max([SLOW_SEARCHES + 1.0, *(g.mean_searches for _, points in series for _, g in points)])
+        / 4
+    )
     width = _WIDTH - _LEFT - _RIGHT
 
     def x_of(at: int) -> float:
