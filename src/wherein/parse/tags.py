@@ -59,7 +59,6 @@ _MAX_LINE_BYTES = 5_000
 (bash, cmake, dart, kotlin) take quadratic time or more on them within one step, where no progress
 call comes. In these six minified code is usual, and hostile lines were measured to end soon."""
 
-_PIECE_BYTES = 16_384
 _WORD_BYTES = 32
 
 
@@ -178,25 +177,33 @@ def _tree(text: bytes, language: str) -> Tree | None:
         tree = parser.parse(reader, progress_callback=is_over)
     except ValueError:  # "Parsing failed": the callback ended it
         return None
-    reader.size = _WORD_BYTES
+    reader.end_parse()
     return tree
 
 
 class _Reader:
-    """Hands the text to the parser in pieces: only so can a parse be watched.
+    """Hands the text to the parser through a call: only so can a parse be watched.
 
-    The tree asks it again for the text of a node that a predicate compares (bytes, no view: the
-    binding reads them unchecked), so after the parse its pieces are as small as a word.
+    The parser gets a view of all that follows (scanners that look far ahead ask a hundred thousand
+    times; copying a piece each time doubled the cost of Scala). The tree asks again for the text
+    of a node that a predicate compares, and there the binding reads bytes unchecked, so after the
+    parse it gets bytes, as few as a word has.
     """
 
-    __slots__ = ("_text", "size")
+    __slots__ = ("_text", "_view")
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self.size = _PIECE_BYTES
+        self._view: memoryview | None = memoryview(text)
 
-    def __call__(self, offset: int, _point: object) -> bytes:
-        return self._text[offset : offset + self.size]
+    def __call__(self, offset: int, _point: object) -> bytes | memoryview:
+        if self._view is not None:
+            return self._view[offset:]
+        return self._text[offset : offset + _WORD_BYTES]
+
+    def end_parse(self) -> None:
+        """Give bytes from now on."""
+        self._view = None
 
 
 def _join(spans: list[Span]) -> list[Span]:
