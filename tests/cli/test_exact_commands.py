@@ -60,7 +60,7 @@ def test_glob_and_read_work_on_the_command_line(shop: Sandbox) -> None:
 
 def test_an_interrupt_says_what_is_kept(sandbox: Sandbox) -> None:
     body = "".join(f"def fn_{{i}}_{j}(x):\n    return x + {j}\n\n\n" for j in range(60))
-    for i in range(600):
+    for i in range(300):
         sandbox.write(f"f{i}.py", body.replace("{i}", str(i)))
     process = subprocess.Popen(
         sandbox.argv("index"),
@@ -86,7 +86,7 @@ def test_an_interrupt_says_what_is_kept(sandbox: Sandbox) -> None:
     ]
     assert "Traceback" not in error
     assert (
-        sandbox.run("search", "fn_599_59", "--json", "--limit", "1").rows()[0]["path"] == "f599.py"
+        sandbox.run("search", "fn_299_59", "--json", "--limit", "1").rows()[0]["path"] == "f299.py"
     )
 
 

@@ -201,7 +201,7 @@ def test_piped_requests_are_answered_before_the_server_goes(shop: Path, home: Pa
 def big_tree(root: Path) -> Path:
     root.mkdir()
     body = "".join(f"def fn_{{i}}_{j}(x):\n    return x + {j}\n\n\n" for j in range(40))
-    for i in range(400):
+    for i in range(160):
         (root / f"f{i}.py").write_text(body.replace("{i}", str(i)))
     return root
 
@@ -212,7 +212,7 @@ def test_the_server_and_its_children_go_when_the_client_closes_its_end(
     """Case H02, in the middle of indexing."""
     with Server(big_tree(tmp_path / "big"), home) as server:
         server.greet()
-        server.send(call(3, "grep", pattern="fn_399_39", output="content"))
+        server.send(call(3, "grep", pattern="fn_159_39", output="content"))
         server.answer(3)
         below = children_of(server.process.pid)
 
@@ -271,10 +271,10 @@ def test_a_termination_signal_ends_it_with_the_store_intact(tmp_path: Path, home
 
     with Server(root, home) as server:
         server.greet()
-        server.send(call(4, "search", query="fn_399_39", limit=1))
+        server.send(call(4, "search", query="fn_159_39", limit=1))
         hit = server.answer(4)["result"]["structuredContent"]["hits"][0]
 
-    assert hit["path"] == "f399.py"
+    assert hit["path"] == "f159.py"
 
 
 def test_cancelled_calls_leave_no_child_and_no_descriptor(tmp_path: Path, home: Path) -> None:
