@@ -125,7 +125,8 @@ def test_a_piece_of_a_long_function_knows_the_function() -> None:
 
 def test_prose_is_cut_at_headings_and_knows_the_headings_above() -> None:
     words = "Some words on this matter. " * 20
-    text = f"# Guide\n\n{words}\n\n## Set up\n\n{words}\n\n### Ports\n\n{words}\n\n# Other\n\n{words}\n"
+    parts = ("# Guide", words, "## Set up", words, "### Ports", words, "# Other", words)
+    text = "\n\n".join(parts) + "\n"
     chunks = chunks_of(text.encode(), "markdown", 500)
     assert [(c.kind, c.symbol, c.enclosing) for c in chunks] == [
         ("section", "Guide", ()),
