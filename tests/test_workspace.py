@@ -288,3 +288,28 @@ def _git(folder: Path, *args: str) -> None:
     names = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
     environment = {**os.environ, **dict.fromkeys(names, "a"), "GIT_CONFIG_GLOBAL": os.devnull}
     subprocess.run(["git", *args], cwd=folder, env=environment, check=True)
+
+
+def test_a_damaged_segment_that_siblings_share_is_mended_for_both(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    for number in range(30):
+        body = "".join(f"    x += {line * number}  # step {line}\n" for line in range(300))
+        (root / f"f{number}.py").write_text(f"def fn_{number}(x):\n{body}")
+    _git(root, "init", "-q", "-b", "main")
+    _git(root, "add", "-A")
+    _git(root, "commit", "-q", "-m", "one")
+    _git(root, "worktree", "add", "-q", "../sibling")
+    home = tmp_path / "home"
+    with Workspace(root, settings_in(home)) as workspace:
+        workspace.refresh()
+    with Workspace(tmp_path / "sibling", settings_in(home)) as sibling:
+        sibling.refresh()
+        for path in sorted(sibling.layout.segments.rglob("segment.bin")):
+            data = bytearray(path.read_bytes())
+            data[len(data) // 4 : -100] = bytes(len(data) - len(data) // 4 - 100)
+            path.write_bytes(data)
+    for place in (tmp_path / "sibling", root):
+        with Workspace(place, settings_in(home)) as workspace:
+            assert workspace.search("fn_3").hits[0].symbol == "fn_3"
+            assert workspace.status().n_files == 30

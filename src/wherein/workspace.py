@@ -448,14 +448,21 @@ class Workspace:
         return Segment.open(found)
 
     def _healed(self, work: Callable[[], _T]) -> _T:
-        """Do ``work``; where a part of the index is damaged, build it again and do it once more."""
-        try:
-            return work()
-        except CorruptIndexError:
-            self._opened = None
-            self._segments.clear()
-            self._freshness.heal()
-            return work()
+        """Do ``work``; where a part of the index is damaged, build it again and do it once more.
+
+        The first time, what is missing may only have been replaced by another process meanwhile.
+        """
+        for repair in (self._reopen, self._freshness.heal):
+            try:
+                return work()
+            except CorruptIndexError:
+                self._reopen()
+                repair()
+        return work()
+
+    def _reopen(self) -> None:
+        self._opened = None
+        self._segments.clear()
 
     def _history(self, commit: str | None) -> tuple[SignalSource, ...]:
         """Return the earlier commits as evidence, kept while the commit checked out is the same."""

@@ -27,7 +27,7 @@ from wherein.store.records import RecordKey, RecordStore, StoredRecord
 from wherein.store.segment import SEGMENT_VERSION, Segment, write_segment
 from wherein.types import Record, SourceFile
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "is_sound"]
 
 _BATCH_RECORDS = 200
 _BATCH_BYTES = 8_000_000
@@ -232,18 +232,19 @@ def _segment(layout: Layout, recipe: str, items: Sequence[_Ready]) -> SegmentUse
         name.update(repr(row).encode())
     segment_id = name.hexdigest()
     directory = layout.segment(segment_id)
-    if not _is_sound(directory, len(items)):
+    if not is_sound(directory, len(items)):
         shutil.rmtree(directory, ignore_errors=True)
         try:
             write_segment(directory, [(item.file, item.record) for item in items])
         except OSError:
             # A sibling's writer may have put the same segment there first.
-            if not _is_sound(directory, len(items)):
+            if not is_sound(directory, len(items)):
                 raise
     return SegmentUse(segment_id, len(items))
 
 
-def _is_sound(directory: Path, n_files: int) -> bool:
+def is_sound(directory: Path, n_files: int | None = None) -> bool:
+    """Return True when a segment is whole, by all its checksums, and has ``n_files`` files."""
     if not directory.is_dir():
         return False
     try:
@@ -251,4 +252,4 @@ def _is_sound(directory: Path, n_files: int) -> bool:
         segment.verify()
     except StoreError:
         return False
-    return segment.n_files == n_files
+    return n_files in (None, segment.n_files)

@@ -7,6 +7,7 @@ the home is read-only or the disk is full, what changed is built in a temporary 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Generator, Set
@@ -19,7 +20,7 @@ from typing import Protocol
 from wherein.embed.protocol import Embedder
 from wherein.errors import CorruptIndexError, PathError, StoreError
 from wherein.indexing.anchor import find_anchor
-from wherein.indexing.build import Builder
+from wherein.indexing.build import Builder, is_sound
 from wherein.indexing.digest import recipe
 from wherein.indexing.digesters import Digesters, Journal
 from wherein.indexing.draft import Draft, TreeName
@@ -31,7 +32,7 @@ from wherein.store.collect import collect, has_leftovers
 from wherein.store.entries import Entries
 from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
-from wherein.store.manifest import Manifest, read_head, read_manifest, write_manifest
+from wherein.store.manifest import Head, Manifest, read_head, read_manifest, write_manifest
 from wherein.store.records import RecordStore, discard_database
 from wherein.walk.blob import blob_id
 from wherein.walk.changes import list_changes
@@ -239,11 +240,21 @@ class Freshness:
 
         Where the home cannot be written, it is left alone and not looked at any more.
         """
+        damaged = self._damaged_segments()
         self._loaded = self._overlaid = None
         try:
+            for folder in damaged:
+                # Siblings that share it find it missing and do the same.
+                shutil.rmtree(folder, ignore_errors=True)
             self.layout.manifest.unlink(missing_ok=True)
         except OSError:
             self._is_home_damaged = True
+
+    def _damaged_segments(self) -> list[Path]:
+        manifest = self.stored()
+        uses = manifest.head.segments if manifest else ()
+        folders = [self.layout.segment(use.segment_id) for use in uses]
+        return [folder for folder in folders if not is_sound(folder)]
 
     def _discard(self) -> None:
         """Forget the manifest and the records: one of them turned out damaged while in use."""
@@ -263,9 +274,15 @@ class Freshness:
         for _, path in sorted(siblings, reverse=True):
             with suppress(StoreError):
                 head = read_head(path)
-                if head is not None and head.recipe == self.recipe and head.is_complete:
+                if head is not None and self._can_start_from(head):
                     return read_manifest(path)
         return None
+
+    def _can_start_from(self, head: Head) -> bool:
+        """Return True when a sibling's index is whole and made as ours would be."""
+        folders = [self.layout.segment(use.segment_id) for use in head.segments]
+        is_alike = head.recipe == self.recipe and head.is_complete
+        return is_alike and all(folder.is_dir() for folder in folders)
 
     def _build(
         self, layout: Layout, base: Manifest | None, clock: Clock, doubted: Set[str]
