@@ -7,7 +7,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence, Set
+from collections.abc import Callable, Generator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,14 +19,14 @@ from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
 from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
 from wherein.search.filters import Filters
+from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
 from wherein.store.layout import Layout, iter_layouts
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Manifest, SegmentUse, read_head
 from wherein.store.segment import Segment
 from wherein.store.tree_index import TreeIndex
-from wherein.types import Answer, Evidence, Hit, Skipped, TreeEntry
-from wherein.walk.blob import blob_id
+from wherein.types import Answer, Skipped, TreeEntry
 from wherein.walk.encoding import decode
 from wherein.walk.reading import TreeReader
 from wherein.walk.walker import real_root
@@ -199,7 +199,7 @@ class Workspace:
         """
         from wherein.search.pipeline import search
 
-        def ask(index: TreeIndex, manifest: Manifest, texts: _Texts) -> Answer:
+        def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             return search(
                 index,
                 query,
@@ -233,7 +233,7 @@ class Workspace:
         """
         from wherein.search.similar import similar
 
-        def ask(index: TreeIndex, manifest: Manifest, texts: _Texts) -> Answer:
+        def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             return similar(
                 index,
                 path,
@@ -321,7 +321,7 @@ class Workspace:
 
     def _answer(
         self,
-        ask: Callable[[TreeIndex, Manifest, _Texts], Answer],
+        ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer],
         query: str,
         limit: int,
         filters: Filters,
@@ -358,11 +358,11 @@ class Workspace:
         return self._with_scan(answer, query, limit, filters) if coverage.not_covered else answer
 
     def _asked(
-        self, ask: Callable[[TreeIndex, Manifest, _Texts], Answer], doubted: Set[str]
-    ) -> tuple[Answer, Coverage, _Texts]:
-        def work() -> tuple[Answer, Coverage, _Texts]:
+        self, ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer], doubted: Set[str]
+    ) -> tuple[Answer, Coverage, VerifiedTexts]:
+        def work() -> tuple[Answer, Coverage, VerifiedTexts]:
             coverage = self._covered(doubted)
-            texts = _Texts(self.root, coverage.manifest)
+            texts = VerifiedTexts(self.root, coverage.manifest)
             index = self._open(coverage)
             try:
                 return ask(index, coverage.manifest, texts), coverage, texts
@@ -399,7 +399,7 @@ class Workspace:
 
     def _with_scan(self, answer: Answer, query: str, limit: int, filters: Filters) -> Answer:
         """Add the hits that reading the files not covered gives."""
-        from wherein.search.scan import scan
+        from wherein.search.scan import joined_hits, scan
 
         paths = answer.not_covered
         note = f"{len(paths)} files changed and are not in the index yet"
@@ -418,7 +418,7 @@ class Workspace:
         how = f"{note}: {scanned.n_files} of them were scanned for the query's words"
         return replace(
             answer,
-            hits=_joined(answer, scanned.hits, limit),
+            hits=joined_hits(answer, scanned.hits, limit),
             notes=(*answer.notes, how),
             counters=replace(
                 answer.counters,
@@ -477,73 +477,6 @@ class Workspace:
         anchor = self._freshness.anchor
         names = {self.root.name, anchor.parent.name if anchor.name == ".git" else anchor.name}
         return tuple(sorted(names - {""}))
-
-
-def _joined(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
-    """Put scanned hits after the ranked ones, or before them where those are guesses.
-
-    The scores keep the order: a scanned hit's is its share of the words, below what precedes it.
-    """
-    certain = [hit for hit in scanned if hit.evidence is not Evidence.WEAK]
-    if answer.evidence is Evidence.WEAK:
-        others = [hit for hit in scanned if hit.evidence is Evidence.WEAK]
-        hits = [*certain, *answer.hits, *others][:limit]
-    else:
-        kept = max(limit - len(certain), limit - limit // 3)
-        hits = [*answer.hits[:kept], *scanned][:limit]
-    scored: list[Hit] = []
-    ceiling = max((hit.score for hit in answer.hits), default=0.0) + 1
-    for rank, hit in enumerate(hits, start=1):
-        is_scanned = hit.rank == 0
-        score = min(ceiling, ceiling * hit.score if is_scanned else hit.score)
-        signals = {"words found by scanning": score} if is_scanned else hit.signals
-        scored.append(replace(hit, rank=rank, score=score, signals=signals))
-        ceiling = score
-    return tuple(scored)
-
-
-class _Texts:
-    """Reads files for an answer, and notes those that are not as they were indexed."""
-
-    def __init__(self, root: Path, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self._reader = TreeReader(root)
-        self._texts: dict[str, str | None] = {}
-        self._doubted: set[str] = set()
-        self.n_files = 0
-        self.n_bytes = 0
-
-    def __call__(self, path: str) -> str | None:
-        """Return the text of ``path`` as it was indexed, None when it is not so any more."""
-        if path not in self._texts:
-            self._texts[path] = self._read(path)
-        return self._texts[path]
-
-    def _read(self, path: str) -> str | None:
-        entries = self._manifest.entries
-        place = entries.find(path)
-        self.n_files += 1
-        try:
-            data = self._reader.read(path).data
-        except PathError:
-            self._doubted.add(path)
-            return None
-        self.n_bytes += len(data)
-        if place is None or blob_id(data) != entries.blob_id(place):
-            self._doubted.add(path)
-            return None
-        decoded = decode(data)
-        return decoded.text if decoded else None
-
-    def doubted(self, paths: Iterable[str]) -> frozenset[str]:
-        """Return the files read, and those of ``paths``, that are not as they were indexed."""
-        for path in paths:
-            self(path)
-        self.close()
-        return frozenset(self._doubted)
-
-    def close(self) -> None:
-        self._reader.close()
 
 
 def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wherein.search.filters import Filters, admits
 from wherein.search.query import is_code_name, understand
-from wherein.types import Evidence, FileStat, Hit, SourceFile
+from wherein.types import Answer, Evidence, FileStat, Hit, SourceFile
 from wherein.walk.classify import classify
 from wherein.walk.language import detect_language
 
-__all__ = ["Scanned", "scan"]
+__all__ = ["Scanned", "joined_hits", "scan"]
 
 _CONTEXT_LINES = 4
 _MIN_WORD_CHARS = 3
@@ -115,3 +115,26 @@ def _hit(file: SourceFile, content: str, words: Sequence[str], repository: str) 
         matched_lines=tuple(sorted(by_line)[:5]),
         signals={"words found by scanning": share},
     )
+
+
+def joined_hits(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+    """Put scanned hits after the ranked ones, or before them where those are guesses.
+
+    The scores keep the order: a scanned hit's is its share of the words, below what precedes it.
+    """
+    certain = [hit for hit in scanned if hit.evidence is not Evidence.WEAK]
+    if answer.evidence is Evidence.WEAK:
+        others = [hit for hit in scanned if hit.evidence is Evidence.WEAK]
+        hits = [*certain, *answer.hits, *others][:limit]
+    else:
+        kept = max(limit - len(certain), limit - limit // 3)
+        hits = [*answer.hits[:kept], *scanned][:limit]
+    scored: list[Hit] = []
+    ceiling = max((hit.score for hit in answer.hits), default=0.0) + 1
+    for rank, hit in enumerate(hits, start=1):
+        is_scanned = hit.rank == 0
+        score = min(ceiling, ceiling * hit.score if is_scanned else hit.score)
+        signals = {"words found by scanning": score} if is_scanned else hit.signals
+        scored.append(replace(hit, rank=rank, score=score, signals=signals))
+        ceiling = score
+    return tuple(scored)
