@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,19 +114,20 @@ def find_files(
     for pattern in patterns:
         _refuse_outside(place, pattern)
     anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
-    paths, skipped = _list(scope, place)
-    globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), paths)
+    listed = _list(scope, place)
+    globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), listed.paths)
     chosen = GlobSet.of(globs)
-    found = [path for path in paths if chosen.admits(path)]
+    admitted = [path for path in listed.paths if chosen.admits(path)]
+    found, skipped = listed.keep(admitted, is_named=not place.is_folder)
     if not found:
-        notes.extend(_why_nothing(globs, paths, place))
+        notes.extend(_why_nothing(globs, listed.paths, place))
     files = _sorted(place, found, by_name=by_name)
     page = tuple(files[offset : offset + limit])
     end = offset + len(page)
     return GlobResult(
         files=page,
         n_total=len(files),
-        n_files_considered=len(paths),
+        n_files_considered=len(listed.paths),
         offset=offset,
         next_offset=end if end < len(files) else 0,
         is_truncated=end < len(files),
@@ -153,11 +154,35 @@ def _refuse_outside(place: Place, pattern: str) -> None:
         raise PathError(message, hint="give a pattern relative to the root")
 
 
-def _list(scope: Scope, place: Place) -> tuple[list[str], tuple[SkipCount, ...]]:
-    """Return the files under the place that may be shown, with what was left out."""
+class _Listed:
+    """The files under a place, before it is asked which may be shown."""
+
+    def __init__(self, paths: Sequence[str], filter_: FileFilter, n_ignored: int = 0) -> None:
+        self.paths = paths
+        self._filter = filter_
+        self._n_ignored = n_ignored
+
+    def keep(
+        self, paths: Iterable[str], *, is_named: bool = False
+    ) -> tuple[list[str], tuple[SkipCount, ...]]:
+        """Return those of ``paths`` that may be shown, and how many may not for which reason."""
+        kept: list[str] = []
+        counts: dict[str, int] = {"ignored": self._n_ignored} if self._n_ignored else {}
+        for path in paths:
+            reason = self._filter.refusal(path, is_named=is_named)
+            if reason:
+                counts[reason] = counts.get(reason, 0) + 1
+            else:
+                kept.append(path)
+        return kept, tuple(SkipCount(reason, counts[reason]) for reason in sorted(counts))
+
+
+def _list(scope: Scope, place: Place) -> _Listed:
+    """Return the files under the place."""
+    keep = FileFilter(scope.settings, place.root)
     program = find_ripgrep()
     if program is None:
-        return _list_without_ripgrep(scope, place), ()
+        return _Listed(_list_without_ripgrep(scope, place), keep)
     git = git_of(place.root)
     ripgrep = ripgrep_at(program, place.root, git)
     walked = ripgrep.walk([place.path], timeout_s=TIMEOUT_S)
@@ -166,20 +191,9 @@ def _list(scope: Scope, place: Place) -> tuple[list[str], tuple[SkipCount, ...]]
         for path in find_extra_files(ripgrep, git, walked, scope.settings)
         if not place.path or path.startswith(f"{place.path}/")
     ]
-    keep = FileFilter(scope.settings, place.root)
     keep.add_worktrees(place.root, git, [place.path])
-    paths: list[str] = []
-    counts: dict[str, int] = {}
-    for path in dict.fromkeys((*walked.paths, *extra)):
-        reason = keep.refusal(path, is_named=not place.is_folder)
-        if reason:
-            counts[reason] = counts.get(reason, 0) + 1
-        else:
-            paths.append(path)
     n_ignored = len(set(walked.ignored) - set(extra))
-    if n_ignored:
-        counts["ignored"] = n_ignored
-    return paths, tuple(SkipCount(reason, counts[reason]) for reason in sorted(counts))
+    return _Listed(list(dict.fromkeys((*walked.paths, *extra))), keep, n_ignored)
 
 
 def _list_without_ripgrep(scope: Scope, place: Place) -> list[str]:
