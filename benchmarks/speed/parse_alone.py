@@ -9,10 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from wherein.walk.walker import list_files
-
 from wherein.parse.grammars import parser
 from wherein.settings import Settings
+from wherein.walk.walker import list_files
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.records import record
 
+from tests.store.records import record
 from wherein.store.record_format import (
     decode_record,
     decode_references,
