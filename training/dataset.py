@@ -255,17 +255,19 @@ def batches(
     chances: dict[int, float],
     rng: np.random.Generator,
     part: tuple[int, int] = (0, 1),
+    clusters: NDArray[np.int64] | None = None,
 ) -> Iterator[NDArray[np.int64]]:
     """Yield query numbers, in batches made of groups that come from one package each.
 
-    Neighbours in a group lie near one another in the package, so they are hard negatives.
+    Neighbours in a group lie near one another in the package, or are of one of the ``clusters``
+    that `mine` found, so they are hard negatives.
     ``part`` (k, n) yields the k-th of n equal shares: with equal ``rng`` they do not overlap.
     """
     chance = np.array([chances.get(kind, 0.0) for kind in range(5)])[pairs.query_kinds]
     chosen = np.flatnonzero(rng.random(len(chance)) < chance)
     passage = pairs.query_passages[chosen]
     # Near in the package: by passage number in blocks, blocks shuffled.
-    block = passage // (2 * group)
+    block = passage // (2 * group) if clusters is None else clusters[passage]
     shuffled = rng.permutation(int(block.max()) + 1)[block]
     order = np.lexsort((rng.random(len(chosen)), shuffled, pairs.packages[passage]))
     chosen = chosen[order]

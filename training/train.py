@@ -24,6 +24,7 @@ from dataset import (
     ERROR,
     HEADING,
     NAME,
+    REST,
     TEST,
     Pairs,
     Vocabulary,
@@ -38,6 +39,9 @@ from evaluate import Model, holdouts, judge_all, table_of
 from numpy.typing import NDArray
 from torch import nn
 
+REST_KEPT = 0.6
+"""Of a long documentation's further terms, those that a long query keeps."""
+
 
 @dataclass
 class Options:
@@ -50,11 +54,13 @@ class Options:
     group: int = 64
     epochs: int = 3
     rate: float = 0.004
+    weight_rate: float = 0.0
     temperature: float = 0.05
     dropout: float = 0.3
     most_terms: int = 64
     name_shown: float = 0.7
     rest_shown: float = 0.25
+    rest_asked: float = 0.0
     names: float = 0.5
     tests: float = 1.0
     errors: float = 0.7
@@ -63,6 +69,7 @@ class Options:
     seed: int = 1
     workers: int = 2
     merge_every: int = 16
+    mined: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,14 +162,21 @@ class Batcher:
     def __init__(self, pairs: Pairs, options: Options, rng: np.random.Generator) -> None:
         self.pairs, self.options, self.rng = pairs, options, rng
 
-    def passages(self, chosen: NDArray[np.int64]) -> tuple[torch.Tensor, ...]:
+    def longer(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Choose the queries that ask with all of the documentation, not its first paragraph."""
+        documented = self.pairs.query_kinds[chosen] == DOCUMENTATION
+        return documented & (self.rng.random(len(chosen)) < self.options.rest_asked)
+
+    def passages(
+        self, chosen: NDArray[np.int64], longer: NDArray[np.bool_]
+    ) -> tuple[torch.Tensor, ...]:
         """Return rows, features and offsets of the passages that the queries ask for."""
         pairs, rng, options = self.pairs, self.rng, self.options
         wanted, kinds = pairs.query_passages[chosen], pairs.query_kinds[chosen]
         places, offsets = pairs.passages.take(wanted)
         lengths = np.diff(offsets)
         with_name = (rng.random(len(chosen)) < options.name_shown) & (kinds != NAME)
-        with_rest = rng.random(len(chosen)) < options.rest_shown
+        with_rest = (rng.random(len(chosen)) < options.rest_shown) & ~longer
         features = passage_features(
             pairs.counts[places], np.repeat(with_name, lengths), np.repeat(with_rest, lengths)
         )
@@ -176,13 +190,28 @@ class Batcher:
             torch.from_numpy(offsets),
         )
 
-    def queries(self, chosen: NDArray[np.int64]) -> tuple[torch.Tensor, ...]:
+    def queries(
+        self, chosen: NDArray[np.int64], longer: NDArray[np.bool_]
+    ) -> tuple[torch.Tensor, ...]:
         """Return rows, joined marks, which terms are kept, and offsets of the queries."""
-        places, offsets = self.pairs.queries.take(chosen)
+        pairs = self.pairs
+        places, offsets = pairs.queries.take(chosen)
+        rows, joined = pairs.queries.values[places], pairs.joined[places]
+        owners = np.repeat(np.arange(len(chosen)), np.diff(offsets))
         kept = self.rng.random(len(places)) >= self.options.dropout / 2
+        if longer.any():
+            more, bounds = pairs.passages.take(pairs.query_passages[chosen[longer]])
+            asked = np.repeat(np.flatnonzero(longer), np.diff(bounds))
+            said = (pairs.counts[more, REST] > 0) & (self.rng.random(len(more)) < REST_KEPT)
+            owners = np.concatenate([owners, asked[said]])
+            order = np.argsort(owners, kind="stable")
+            rows = np.concatenate([rows, pairs.passages.values[more[said]]])[order]
+            joined = np.concatenate([joined, np.zeros(said.sum(), bool)])[order]
+            kept = np.concatenate([kept, np.ones(said.sum(), bool)])[order]
+            offsets = np.searchsorted(owners[order], np.arange(len(chosen) + 1))
         return (
-            torch.from_numpy(self.pairs.queries.values[places].astype(np.int64)),
-            torch.from_numpy(self.pairs.joined[places].astype(np.float32)),
+            torch.from_numpy(rows.astype(np.int64)),
+            torch.from_numpy(joined.astype(np.float32)),
             torch.from_numpy(kept.astype(np.float32)),
             torch.from_numpy(offsets),
         )
@@ -261,18 +290,22 @@ def work_on(rank: int, shared: Shared, model: StaticModel, folder: Path, run: Ru
     os.setsid()
     options, n_workers = run.options, shared.n_workers
     pairs, vocabulary = open_pairs(folder)
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)
+    rates = [options.rate, options.weight_rate or options.rate]
+    groups = [{"params": [model.table]}, {"params": _small(model)}]
+    optimizer = torch.optim.Adam(groups, fused=True)
     chances = chances_of(options)
     expected = sum(chances[kind] * (pairs.query_kinds == kind).sum() for kind in chances)
     total = int(options.epochs * expected / options.batch / n_workers) + 1
     batcher = Batcher(pairs, options, np.random.default_rng((options.seed, rank)))
     step, started = 0, time.process_time()
+    clusters = np.load(folder / "clusters.npy") if options.mined else None
     for epoch in range(options.epochs):
         rng = np.random.default_rng((options.seed, 1000 + epoch))
         part = (rank, n_workers)
-        for chosen in batches(pairs, options.batch, options.group, chances, rng, part):
-            for group in optimizer.param_groups:
-                group["lr"] = options.rate * _slope(step, total)
+        mined = clusters if rng.random() < options.mined else None
+        for chosen in batches(pairs, options.batch, options.group, chances, rng, part, mined):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * _slope(step, total)
             optimizer.zero_grad()
             loss = _step(model, batcher, chosen, options, shared.moved[rank])
             loss.backward()
@@ -303,14 +336,15 @@ def _step(
     options: Options,
     moved: torch.Tensor,
 ) -> torch.Tensor:
-    rows, *rest = batcher.passages(chosen)
+    longer = batcher.longer(chosen)
+    rows, *rest = batcher.passages(chosen, longer)
     passages = model.passages(rows, *rest)
-    asked, *others = batcher.queries(chosen)
+    asked, *others = batcher.queries(chosen, longer)
     queries = model.queries(asked, *others)
     moved[rows] = True
     moved[asked] = True
     same = _same(batcher.pairs.query_passages[chosen])
-    scale = model.scale.exp().clamp(5, 60)
+    scale = model.scale.exp().clamp(5, 30)
     loss = contrast(queries, passages, same, scale)
     # Matryoshka: one of the shorter vectors in turn, which costs a third of all at every step.
     part = int(batcher.rng.choice([options.dim // 2, options.dim // 4]))
@@ -336,6 +370,19 @@ def plain_model(model: StaticModel, vocabulary: Vocabulary) -> Model:
             model.passage_weights.exp().numpy(), model.field_weights.exp().numpy(),
             float(model.joined_weight.exp()),
         )  # fmt: skip
+
+
+def set_model(model: StaticModel, trained: Model) -> None:
+    """Go on from an earlier run's values."""
+    values = {
+        "table": trained.table, "query_weights": np.log(trained.query_weights),
+        "passage_weights": np.log(trained.passage_weights),
+        "field_weights": np.log(trained.field_weights),
+        "joined_weight": np.log(trained.joined_weight),
+    }  # fmt: skip
+    with torch.no_grad():
+        for name, value in values.items():
+            getattr(model, name).copy_(torch.as_tensor(value))
 
 
 def save(model: Model, options: Options, path: Path) -> None:
@@ -371,11 +418,14 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--dataset", type=Path, help="folder of an earlier run's loaded pairs")
+    parser.add_argument("--start", type=Path, help="model of an earlier run over the same dataset")
     for field in fields(Options):
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default),
                             default=field.default)  # fmt: skip
     arguments = vars(parser.parse_args())
-    work, output, dataset = (arguments.pop(name) for name in ("work", "output", "dataset"))
+    work, output, dataset, start = (
+        arguments.pop(name) for name in ("work", "output", "dataset", "start")
+    )
     options = Options(**arguments)
     torch.set_num_threads(1)
     folder = prepare(work, options) if dataset is None else dataset
@@ -384,6 +434,8 @@ def main() -> None:
     print(f"{len(pairs.names)} packages, {len(pairs.languages)} passages, queries by kind {kinds}")
     torch.manual_seed(options.seed)
     model = StaticModel(vocabulary.n_rows, options.dim, rarity_of(pairs, vocabulary.n_rows))
+    if start is not None:
+        set_model(model, Model.load(start))
     context = multiprocessing.get_context("fork")
     shared = Shared(model, options.workers, context)
     run = Run(options, work, output, ["django", "django-small", "go"])
