@@ -29,7 +29,7 @@ from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, Skipped, TreeEntry
 from wherein.walk.encoding import decode
 from wherein.walk.reading import TreeReader
-from wherein.walk.walker import real_root
+from wherein.walk.walker import real_root, with_links_now
 
 if TYPE_CHECKING:
     from wherein.search.retrievers import SignalSource
@@ -267,7 +267,7 @@ class Workspace:
             n_chunks = index.n_live_chunks
             entries = manifest.entries
             codes: list[int] = entries.columns["language"].tolist()
-            skipped = manifest.skipped
+            skipped = with_links_now(self.root, manifest.skipped)
             pending = manifest.pending
         except CorruptIndexError:
             return Status(
@@ -351,7 +351,7 @@ class Workspace:
         answer = replace(
             answer,
             notes=(*answer.notes, *coverage.notes),
-            skipped=coverage.manifest.skipped,
+            skipped=with_links_now(self.root, coverage.manifest.skipped),
             not_covered=coverage.not_covered,
             counters=counters,
         )

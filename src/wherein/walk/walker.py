@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ __all__ = [
     "list_files",
     "look_unchanged",
     "real_root",
+    "with_links_now",
 ]
 
 
@@ -236,8 +237,25 @@ def _is_same(known: FileStat, found: os.stat_result) -> bool:
     )
 
 
+_LINK_REASONS = frozenset({"link", "broken link", "link leaves the root"})
+_LINK_DETAIL = "a link to "
+
+
+def with_links_now(root: Path, skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
+    """Return ``skipped`` with where each symbolic link leads now.
+
+    That changes without a change of the link, so no look at the tree can tell.
+    """
+    return tuple(
+        Skipped(item.path, *_link_reason(root, item.path))
+        if item.reason in _LINK_REASONS or item.detail.startswith(_LINK_DETAIL)
+        else item
+        for item in skipped
+    )
+
+
 def _link_reason(root: Path, path: str) -> tuple[str, str]:
-    """Say where a symbolic link leads; it is never followed here."""
+    """Say where a symbolic link leads, which may change without the link; it is never followed."""
     full = root / path
     try:
         target = str(full.readlink())
@@ -249,7 +267,7 @@ def _link_reason(root: Path, path: str) -> tuple[str, str]:
     except OSError:
         return "broken link", show_path(target)
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        return "not a regular file", f"a link to {show_path(target)}"
+        return "not a regular file", f"{_LINK_DETAIL}{show_path(target)}"
     if not real.is_relative_to(root):
         return "link leaves the root", show_path(target)
     return "link", show_path(target)
