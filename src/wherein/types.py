@@ -3,6 +3,9 @@
 Inside, bytes are 0-based and half-open; lines are 1-based and inclusive everywhere. Paths are
 relative to the workspace root, with ``/``, decoded like `os.fsdecode` (surrogate escapes keep
 names that are not UTF-8).
+
+What a file has by the hundred (definitions, references, imports, chunks) is a named tuple: making
+one costs a fifth of a frozen dataclass, and its columns are one ``zip``.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,8 +134,7 @@ class Span:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Where a symbol is defined: the tag's lines cover the whole definition with its comments."""
 
     name: str
@@ -150,8 +152,7 @@ class Definition:
     """The head of the definition on one line, at most 200 characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """Where a symbol is used."""
 
     name: str
@@ -162,8 +163,7 @@ class Reference:
     """The receiver or module before the name as written (``self``, ``np``), when there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """One imported module with the names taken from it."""
 
     module: str
@@ -188,8 +188,7 @@ class Parsed:
     """True when the parse had errors or hit a limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One indexed piece of a file. Concatenated, a file's chunks are the file."""
 
     start_byte: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from wherein.parse.pairing import CONTAINER_KINDS, Found, find_named
 from wherein.parse.signature import line_head, signature
@@ -154,7 +154,7 @@ def _join_clauses(definitions: Sequence[Definition]) -> list[Definition]:
             and last.kind in _CLAUSE_KINDS
         ):
             kind = item.kind if last.kind == "declaration" else last.kind
-            joined[-1] = replace(last, kind=kind, end_byte=item.end_byte, end_line=item.end_line)
+            joined[-1] = last._replace(kind=kind, end_byte=item.end_byte, end_line=item.end_line)
         else:
             joined.append(item)
     return joined

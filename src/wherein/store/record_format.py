@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -62,16 +61,11 @@ _core_decoder = msgspec.msgpack.Decoder(_Core)
 _references_decoder = msgspec.msgpack.Decoder(list[list[Any]])
 _encoder = msgspec.msgpack.Encoder()
 
-_CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
-_DEFINITION_FIELDS = tuple(Definition.__dataclass_fields__)
-_REFERENCE_FIELDS = tuple(Reference.__dataclass_fields__)
-_IMPORT_FIELDS = tuple(Import.__dataclass_fields__)
 
-
-def _columns(rows: Sequence[object], names: Sequence[str]) -> list[Sequence[Any]]:
+def _columns(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> list[Sequence[Any]]:
     if not rows:
         return [[] for _ in names]
-    return list(zip(*map(attrgetter(*names), rows), strict=True))
+    return list(zip(*rows, strict=True))
 
 
 def encode_record(record: Record) -> bytes:
@@ -87,9 +81,9 @@ def encode_record(record: Record) -> bytes:
         encoding=record.encoding,
         is_generated=record.is_generated,
         skip_reason=record.skip_reason,
-        chunks=_columns(record.chunks, _CHUNK_FIELDS),
-        definitions=_columns(record.definitions, _DEFINITION_FIELDS),
-        imports=_columns(record.imports, _IMPORT_FIELDS),
+        chunks=_columns(record.chunks, Chunk._fields),
+        definitions=_columns(record.definitions, Definition._fields),
+        imports=_columns(record.imports, Import._fields),
         offsets=record.terms.offsets.astype("<i4", copy=False).tobytes(),
         term_ids=record.terms.term_ids.astype("<u8", copy=False).tobytes(),
         body=counts[:, 0].tobytes(),
@@ -108,7 +102,7 @@ def encode_references(record: Record) -> bytes:
     """Return the references of a record as compressed bytes, empty when there are none."""
     if not record.references:
         return b""
-    return zlib.compress(_encoder.encode(_columns(record.references, _REFERENCE_FIELDS)), 1)
+    return zlib.compress(_encoder.encode(_columns(record.references, Reference._fields)), 1)
 
 
 def decode_record(core: bytes, references: bytes = b"") -> Record:
@@ -162,22 +156,22 @@ def _terms(raw: _Core) -> ChunkTerms:
 
 
 def _chunks(columns: list[Sequence[Any]]) -> tuple[Chunk, ...]:
-    by_name = dict(zip(_CHUNK_FIELDS, columns, strict=True))
+    by_name = dict(zip(Chunk._fields, columns, strict=True))
     by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
     by_name["names"] = [tuple(names) for names in by_name["names"]]
-    return tuple(map(Chunk, *by_name.values()))
+    return tuple(map(Chunk._make, zip(*by_name.values(), strict=True)))
 
 
 def _definitions(columns: list[Sequence[Any]]) -> tuple[Definition, ...]:
-    by_name = dict(zip(_DEFINITION_FIELDS, columns, strict=True))
+    by_name = dict(zip(Definition._fields, columns, strict=True))
     by_name["enclosing"] = [tuple(names) for names in by_name["enclosing"]]
-    return tuple(map(Definition, *by_name.values()))
+    return tuple(map(Definition._make, zip(*by_name.values(), strict=True)))
 
 
 def _imports(columns: list[Sequence[Any]]) -> tuple[Import, ...]:
     modules, names, lines = columns
     taken: list[tuple[str, ...]] = [tuple(row) for row in names]
-    return tuple(map(Import, modules, taken, lines))
+    return tuple(map(Import._make, zip(modules, taken, lines, strict=True)))
 
 
 def decode_references(references: bytes) -> tuple[Reference, ...]:
@@ -193,4 +187,4 @@ def decode_references(references: bytes) -> tuple[Reference, ...]:
     except (zlib.error, msgspec.MsgspecError) as error:
         message = "not the references of a record"
         raise ValueError(message) from error
-    return tuple(map(Reference, *columns))
+    return tuple(map(Reference._make, zip(*columns, strict=True)))
