@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import cast
 
 from wherein.errors import SettingsError, near_name_hint
 
@@ -99,7 +100,7 @@ def _checked(name: str, value: object, example: object) -> object:
 def _strings(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list | tuple):
         return None
-    items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
+    items = cast("Sequence[object]", value)
     texts = tuple(item for item in items if isinstance(item, str))
     return texts if len(texts) == len(items) else None
 
