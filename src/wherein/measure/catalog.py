@@ -169,4 +169,71 @@ SESSIONS = Tool(
     faces=_CLI_ONLY,
 )
 
-TOOLS = (REPLAY, ADVISE, BENCH, SESSIONS)
+GLOSSARY = Tool(
+    name="glossary",
+    title="What we say and what the code says",
+    summary="Find lines for AGENTS.md that help agents search: what we say, what the code says.",
+    function="wherein.measure.glossary_tool:glossary",
+    result="wherein.measure.glossary_report:GlossaryReport",
+    parameters=(
+        Parameter(
+            "action",
+            ParameterType.TEXT,
+            "suggest shows lines that help, apply writes them, check looks at those in the file, "
+            "remove takes them out",
+            is_required=True,
+            is_positional=True,
+            choices=("suggest", "apply", "check", "remove"),
+            metavar="ACTION",
+        ),
+        _REPOSITORY,
+        Parameter(
+            "commits",
+            ParameterType.INTEGER,
+            "how many commits the lines are tried on; the newest of them only prove the whole",
+            default=600,
+            minimum=1,
+            maximum=5000,
+            flags=("--commits", "-n"),
+            metavar="N",
+        ),
+        Parameter(
+            "budget",
+            ParameterType.INTEGER,
+            "most model tokens of the lines: agents read them in every session",
+            default=1500,
+            minimum=50,
+            maximum=10_000,
+            metavar="N",
+        ),
+        Parameter(
+            "file",
+            ParameterType.TEXT,
+            "file that holds the lines; default: AGENTS.md, or CLAUDE.md where only that exists",
+            metavar="FILE",
+        ),
+        Parameter(
+            "sessions",
+            ParameterType.FLAG,
+            "also learn from slow sessions of your agents in this repository",
+            default=True,
+            off_flags=("--no-sessions",),
+        ),
+        Parameter(
+            "home",
+            ParameterType.TEXT,
+            "folder that holds the agents' folders; default: your home",
+            metavar="DIR",
+        ),
+        Parameter(
+            "force",
+            ParameterType.FLAG,
+            "apply even where the newest commits do not clearly prove a gain",
+            default=False,
+        ),
+    ),
+    faces=_CLI_ONLY,
+    is_read_only=False,
+)
+
+TOOLS = (REPLAY, ADVISE, BENCH, SESSIONS, GLOSSARY)
