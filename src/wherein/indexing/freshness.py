@@ -35,7 +35,7 @@ from wherein.store.lock import FileLock
 from wherein.store.manifest import Head, Manifest, read_head, read_manifest, write_manifest
 from wherein.store.records import RecordStore, discard_database
 from wherein.walk.blob import blob_id
-from wherein.walk.changes import list_changes
+from wherein.walk.changes import Changes, list_changes
 from wherein.walk.collector import paused_collector
 from wherein.walk.reading import TreeReader
 from wherein.walk.walker import is_racy, list_files, look_unchanged
@@ -153,9 +153,15 @@ class Freshness:
 
     def is_current(self, manifest: Manifest) -> bool:
         """Return True when the tree is as ``manifest`` says, by one pass of stats."""
-        head = manifest.head
-        if not head.is_complete or not self._is_ours(manifest):
-            return False
+        return self._look_first(manifest)[0]
+
+    def _look_first(self, manifest: Manifest) -> tuple[bool, Changes | None]:
+        """Return whether the tree is as ``manifest`` says, and else what changed if that is known.
+
+        Both come from the same pass of stats over the tree.
+        """
+        if not manifest.head.is_complete or not self._is_ours(manifest):
+            return False, None
         watch, seen = self.watch, self._seen
         if (
             watch is not None
@@ -163,14 +169,20 @@ class Freshness:
             and seen[0] is manifest
             and watch.is_quiet(seen[1])
         ):
-            return True
+            return True, None
         mark = watch.mark() if watch is not None else None
+        changes: Changes | None = None
         try:
-            is_same = look_unchanged(self.root, self.settings, manifest.signature)
+            signature = manifest.signature
+            if self.settings.include:  # comparing does not handle it, looking does
+                is_same = look_unchanged(self.root, self.settings, signature)
+            else:
+                changes = list_changes(self.root, self.settings, signature)
+                is_same = changes is not None and changes.signature is signature
         except CorruptIndexError:
             is_same = False
         self._seen = (manifest, mark) if is_same and mark is not None else None
-        return is_same
+        return is_same, changes
 
     def _is_ours(self, manifest: Manifest) -> bool:
         head = manifest.head
@@ -190,13 +202,16 @@ class Freshness:
         if self._overlaid is not None:
             return self._refresh_overlay(clock, doubted)
         manifest = self.stored()
-        if manifest is not None and not doubted and self.is_current(manifest):
-            return _current(manifest, (self.layout,))
+        changes: Changes | None = None
+        if manifest is not None:
+            is_same, changes = self._look_first(manifest)
+            if is_same and not doubted:
+                return _current(manifest, (self.layout,))
         try:
             self.layout.prepare()
             with self._locked(clock) as is_held:
                 if is_held:
-                    return self._refresh_held(clock, doubted, manifest)
+                    return self._refresh_held(clock, doubted, manifest, changes)
             return self.uncovered()
         except OSError as error:
             self._overlay_reason = error.strerror or str(error)
@@ -224,17 +239,27 @@ class Freshness:
         if is_due or has_leftovers(self.layout):
             collect(self.layout, _today())
 
-    def _refresh_held(self, clock: Clock, doubted: Set[str], known: Manifest | None) -> Coverage:
+    def _refresh_held(
+        self, clock: Clock, doubted: Set[str], known: Manifest | None, changes: Changes | None
+    ) -> Coverage:
+        """Refresh while holding the locks.
+
+        Args:
+            clock: Progress and time limit.
+            doubted: Paths to read again.
+            known: The manifest that was looked at before the locks were there.
+            changes: What that look found.
+        """
         manifest = self.stored()
-        # Another process may have been faster; what we looked at already has not become current.
-        is_other = manifest is not known and not doubted
-        if manifest is not None and is_other and self.is_current(manifest):
-            return _current(manifest, (self.layout,))
+        if manifest is not None and manifest is not known:  # another process was faster
+            is_same, changes = self._look_first(manifest)
+            if is_same and not doubted:
+                return _current(manifest, (self.layout,))
         try:
-            return self._build(self.layout, self._base(manifest), clock, doubted)
+            return self._build(self.layout, self._base(manifest), clock, doubted, changes)
         except CorruptIndexError:
             self._discard()
-            return self._build(self.layout, None, clock, doubted)
+            return self._build(self.layout, None, clock, doubted, None)
 
     def heal(self) -> None:
         """Make the next refresh build anew from the records: a part of the index is damaged.
@@ -286,10 +311,15 @@ class Freshness:
         return is_alike and all(folder.is_dir() for folder in folders)
 
     def _build(
-        self, layout: Layout, base: Manifest | None, clock: Clock, doubted: Set[str]
+        self,
+        layout: Layout,
+        base: Manifest | None,
+        clock: Clock,
+        doubted: Set[str],
+        changes: Changes | None,
     ) -> Coverage:
-        """Look, plan, digest and publish."""
-        seen = self._look(base, doubted)
+        """Plan, digest and publish, from the changes where they are known, else from a listing."""
+        seen = self._look(base, doubted, changes)
         plan, n_read = self._read_unknown(seen.plan, seen.planned, clock)
         draft = Draft(base, plan, seen.planned, seen.rest, seen.looked_ns, seen.skipped)
         name = TreeName(
@@ -318,14 +348,11 @@ class Freshness:
             n_indexed,
         )
 
-    def _look(self, base: Manifest | None, doubted: Set[str]) -> Seen:
-        """Look at the tree: only at what changed where that can be told, else at all of it."""
+    def _look(self, base: Manifest | None, doubted: Set[str], changes: Changes | None) -> Seen:
         is_own = base is not None and base.path.parent.name == self.layout.tree.name
         kinds = frozenset(self.settings.index_kinds)
-        if base is not None and is_own and base.head.is_complete and self._is_ours(base):
-            changes = list_changes(self.root, self.settings, base.signature)
-            if changes is not None:
-                return seen_changes(base, changes, kinds, doubted)
+        if base is not None and is_own and changes is not None:
+            return seen_changes(base, changes, kinds, doubted)
         listing = list_files(self.root, self.settings)
         stored = base.entries if base else Entries.empty()
         return seen_listing(listing, stored, kinds, trusts_stat=is_own, doubted=doubted)
@@ -365,6 +392,8 @@ class Freshness:
         n_bytes = sum(item.file.stat.size for item in draft.wanted)
         is_large = len(draft.wanted) >= _LARGE_FILES or n_bytes >= _LARGE_BYTES
         is_overlay = layout is not self.layout
+        # Else a tree so large that listing it takes all the time would never get on.
+        clock.allow(self.settings.refresh_seconds / 2)
         build_lock = FileLock(layout.build_lock)
         if is_large and not build_lock.acquire(clock.seconds_left):
             return
@@ -407,12 +436,16 @@ class Freshness:
         base = self._overlaid
         note = f"the index in {self.settings.home} cannot be written ({self._overlay_reason})"
         note = f"{note}: changes are kept until this process ends"
-        if base is not None and not doubted and self.is_current(base):
-            return _current(base, self._layouts(), note)
+        changes: Changes | None = None
+        if base is not None:
+            is_same, changes = self._look_first(base)
+            if is_same and not doubted:
+                return _current(base, self._layouts(), note)
         layout = self.layout.at(Path(self._overlay.name))
         try:
             layout.prepare()
-            coverage = self._build(layout, base or self._base(self.stored()), clock, doubted)
+            start = base or self._base(self.stored())
+            coverage = self._build(layout, start, clock, doubted, changes)
         except OSError as error:
             raise self._nowhere(error) from error
         return replace(coverage, notes=(*coverage.notes, note))

@@ -60,6 +60,11 @@ class Clock:
         """Seconds until the time is up, None when there is no limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
+    def allow(self, seconds: float) -> None:
+        """Grant at least ``seconds`` from now: looking alone must not use up all the time."""
+        if self.deadline is not None:
+            self.deadline = max(self.deadline, time.monotonic() + seconds)
+
     def begin(self, stage: str, n_files: int, n_bytes: int) -> None:
         """Begin a stage of ``n_files`` files with ``n_bytes`` bytes."""
         self._stage = stage

@@ -51,6 +51,7 @@ class Changes:
     """Paths that are no longer in the file set, sorted."""
     head: str | None
     signature: bytes
+    """For the next comparison; the very object that was given when nothing at all changed."""
     started_ns: int
 
     @property
@@ -84,7 +85,7 @@ def list_changes(root: Path, settings: Settings, signature: bytes) -> Changes | 
         if known is None or settings.include:
             return None
         try:
-            return _Comparison(real, settings, known, started_ns).run()
+            return _Comparison(real, settings, known, signature, started_ns).run()
         except (_ListAgainError, ExternalError):
             return None
 
@@ -92,11 +93,19 @@ def list_changes(root: Path, settings: Settings, signature: bytes) -> Changes | 
 class _Comparison:
     """One comparison of a tree with its signature."""
 
-    def __init__(self, root: Path, settings: Settings, known: Signature, started_ns: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        known: Signature,
+        given: bytes,
+        started_ns: int,
+    ) -> None:
         self._root = root
         self._base = f"{root}/"
         self._settings = settings
         self._known = known
+        self._given = given
         self._started_ns = started_ns
         self._hiding = HidingRules(parse_patterns(settings.ignore, "ignore"))
         self._found = Gathered(self._hiding)
@@ -110,6 +119,9 @@ class _Comparison:
         is_index_changed = self._look_outside(folder)
         changed, removed = self._look_at_files()
         moved = self._look_at_folders()
+        if not (changed or removed or moved or is_index_changed):
+            head = folder.head() if folder is not None else None
+            return Changes((), (), (), head, self._given, self._started_ns)
         if moved or is_index_changed:
             git = self._open_git(folder)
             new = self._new_names(git, moved)
