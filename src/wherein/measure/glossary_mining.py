@@ -44,6 +44,10 @@ _MIN_SAID = 3
 _MAX_SAID_SHARE = 0.1
 """A word in more of the commits (`support`, `class`) says nothing about the place."""
 
+_ALWAYS_ADMITTED = 10
+"""In a short history a tenth is too few; a word that so few commits say, of at least twice as many,
+is admitted."""
+
 _MIN_HITS = 3
 """Of these, commits whose files the name must lead to."""
 
@@ -159,7 +163,7 @@ def _count(view: HistoryView) -> _Table:
                 surfaces[next(iter(terms))][word.lower()] += 1
         for key in keys_of(text):
             commits[key].append(at)
-    most = max(int(len(rows) * _MAX_SAID_SHARE), _MIN_SAID)
+    most = max(int(len(rows) * _MAX_SAID_SHARE), min(len(rows) // 2, _ALWAYS_ADMITTED))
     kept = {key: tuple(at) for key, at in commits.items() if _MIN_SAID <= len(at) <= most}
     return _Table(tuple(shas), tuple(files), kept, by_file, surfaces)
 

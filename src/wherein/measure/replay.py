@@ -59,6 +59,7 @@ def replay(
         mode=mode,
         arms=named or DEFAULT_ARMS,
         own_arms=own,
+        glossary=_glossary(root) if "glossary" in named else None,
         with_sizes=sizes,
     )
 
@@ -72,6 +73,24 @@ def replay(
     if html is not None:
         write_page(context, html, report)
     return report
+
+
+def _glossary(root: Path) -> dict[str, tuple[str, ...]]:
+    """Return the glossary that stands in the repository's file for agents.
+
+    Raises:
+        UsageError: There is none.
+    """
+    from wherein.glossary import words_of
+    from wherein.history.source import open_source
+    from wherein.measure.glossary_tool import read_glossary
+
+    git = open_source(root)
+    block = read_glossary(git.top) if git is not None else None
+    if block is None:
+        message = "there is no glossary in AGENTS.md or CLAUDE.md"
+        raise UsageError(message, hint="see: wherein glossary suggest")
+    return words_of(block.lines)
 
 
 def family_of(context: ToolContext, root: Path) -> Path | None:
