@@ -57,7 +57,8 @@ def test_check_names_what_is_gone_or_does_not_help(history: Sandbox) -> None:
         "<!-- wherein:glossary -->\n"
         "- refund → `gone_name` in src/charges.py\n- refund → `reverse_charge` in src/gone.py\n"
         "- refund → `value_added_rate` in src/tax.py\n"
-        "- holiday → `reverse_charge` in src/charges.py\n- by hand\n- up → `x` in ../outside.py\n<!-- wherein:glossary-end -->\n",
+        "- holiday → `reverse_charge` in src/charges.py\n- by hand\n"
+        "- up → `x` in ../outside.py\n<!-- wherein:glossary-end -->\n",
     )
     screen = history.run("glossary", "check", "-n", "20", "--json")
     (report,) = screen.rows()
