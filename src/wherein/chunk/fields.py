@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wherein.chunk.vocabulary import Vocabulary
 from wherein.tokens import scan_words
@@ -23,6 +23,12 @@ _MAX_COUNT = 255
 _MAX_LENGTH = 65_535
 _MAX_VOCABULARY = 1 << 18
 
+_FIELD_BITS = 3
+_FIELD_MASK = (1 << _FIELD_BITS) - 1
+_WORD_BITS = 32
+_WORD_MASK = (1 << _WORD_BITS) - 1
+_COUNT_BITS = _MAX_LENGTH.bit_length()
+
 _WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
 _BLANK_SIGNS = bytes(byte if byte in _WORD_BYTES else 0x20 for byte in range(256))
 _NAMED_SIGNS = (b"c++", b"C++", b"c#", b"C#", b"f#", b"F#")
@@ -30,11 +36,24 @@ _NAMED_SIGNS = (b"c++", b"C++", b"c#", b"C#", b"f#", b"F#")
 
 def text_words(text: bytes) -> list[str]:
     """Return `tokens.scan_words` of UTF-8 ``text``, three times as fast where it is ASCII."""
-    if text.isascii() and not (
-        (b"+" in text or b"#" in text) and any(sign in text for sign in _NAMED_SIGNS)
-    ):
+    if _is_plain(text):
         return text.translate(_BLANK_SIGNS).decode("ascii").split()
     return scan_words(text.decode("utf-8", "replace"))
+
+
+def _is_plain(text: bytes) -> bool:
+    """Return whether all that is no letter, digit or underscore divides words."""
+    return text.isascii() and not (
+        (b"+" in text or b"#" in text) and any(sign in text for sign in _NAMED_SIGNS)
+    )
+
+
+def _reader(text: bytes) -> Callable[[int, int], list[str]]:
+    """Return what gives the words between two offsets; most files are made plain in one go."""
+    if _is_plain(text):
+        blanked = text.translate(_BLANK_SIGNS).decode("ascii")
+        return lambda start, end: blanked[start:end].split()
+    return lambda start, end: text_words(text[start:end])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -43,7 +62,7 @@ def _name_words(text: str) -> tuple[str, ...]:
 
 
 class _Words:
-    """The words of a file, one cell after the other; a cell is ``chunk * len(FIELDS) + field``."""
+    """The words of a file, one cell after the other; a cell is ``chunk << _FIELD_BITS | field``."""
 
     __slots__ = ("cells", "sizes", "words")
 
@@ -73,16 +92,17 @@ def chunk_terms(
         parsed: The parse they were made from, or None.
     """
     words = _Words()
+    read = _reader(text)
     signatures = _signatures(chunks, parsed.definitions if parsed else ())
     comments = _comments(chunks, parsed.comments if parsed else ())
     for index, chunk in enumerate(chunks):
-        cell = index * len(FIELDS)
+        cell = index << _FIELD_BITS
         start, end = chunk.start_byte, chunk.end_byte
         for first, last in comments.get(index, ()):
-            words.add(cell + _BODY, text_words(text[start:first]))
-            words.add(cell + _DOCUMENTATION, text_words(text[first:last]))
+            words.add(cell + _BODY, read(start, first))
+            words.add(cell + _DOCUMENTATION, read(first, last))
             start = last
-        words.add(cell + _BODY, text_words(text[start:end]))
+        words.add(cell + _BODY, read(start, end))
         if signatures[index]:
             words.add_names(cell + _SIGNATURE, signatures[index])
         if chunk.names:
@@ -141,62 +161,113 @@ def _numbers(words: _Words) -> tuple[Vocabulary, NDArray[np.int64]]:
     return _vocabulary, np.fromiter(numbers, np.int64, len(words.words))
 
 
-def _starts(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each distinct key begins in the sorted ``keys``."""
+def _firsts(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each of the sorted ``keys`` whether it is the first of its value."""
     import numpy as np
 
     is_first = np.empty(len(keys), dtype=bool)
     is_first[:1] = True
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    return np.flatnonzero(is_first)
+    return is_first
+
+
+class _Cells(NamedTuple):
+    """How often each word stands in each cell: arrays of one length."""
+
+    cell: NDArray[np.int64]
+    word: NDArray[np.int64]
+    total: NDArray[np.int64]
+
+
+def _cells(words: _Words, word: NDArray[np.int64]) -> _Cells:
+    """Add the words up by cell; those of the documentation count in the body too."""
+    import numpy as np
+
+    # Keys are put together with shifts: numpy divides integers ten times slower.
+    keys = np.array(words.cells, np.int64).repeat(words.sizes)
+    said = (keys & _FIELD_MASK) == _DOCUMENTATION
+    keys <<= _WORD_BITS
+    keys |= word
+    also = keys[said]
+    also -= (_DOCUMENTATION - _BODY) << _WORD_BITS
+    keys = np.concatenate((keys, also))
+    keys.sort()  # numpy sorts integers five times faster than it finds their order
+    first = _firsts(keys).nonzero()[0]
+    count = np.empty_like(first)
+    np.subtract(first[1:], first[:-1], out=count[:-1])
+    count[-1:] = len(keys) - first[-1:]
+    keys = keys[first]
+    return _Cells(keys >> _WORD_BITS, keys & _WORD_MASK, np.minimum(count, _MAX_LENGTH))
 
 
 def _count(words: _Words, n_chunks: int) -> tuple[ChunkTerms, Mapping[int, str]]:
     """Turn words into terms and add them up by chunk, term and field."""
     import numpy as np
 
-    n_fields = len(FIELDS)
     vocabulary, word = _numbers(words)
-    cell = np.repeat(np.array(words.cells, np.int64), np.array(words.sizes, np.int64))
-    n_words = len(vocabulary.number_of) + 1
-    said = cell % n_fields == _DOCUMENTATION
-    keys = np.concatenate([cell, cell[said] - _DOCUMENTATION + _BODY]) * n_words
-    keys += np.concatenate([word, word[said]])
-    keys.sort()  # numpy sorts integers five times faster than it finds their order
-    first = _starts(keys)
-    count = np.diff(first, append=len(keys))
-    cell, word = np.divmod(keys[first], n_words)
-
+    cell, word, count = _cells(words, word)
     term, n_terms = vocabulary.terms_of(word)
-    cell, count = np.repeat(cell, n_terms), np.repeat(np.minimum(count, _MAX_LENGTH), n_terms)
-    lengths = np.bincount(cell, weights=count, minlength=n_chunks * n_fields)
+    cell, count = cell.repeat(n_terms), count.repeat(n_terms)
+    lengths = np.bincount(cell, count, n_chunks << _FIELD_BITS)
+    lengths = np.minimum(lengths, _MAX_LENGTH).astype(np.uint16)
 
-    is_seen = np.zeros(len(vocabulary.names), dtype=bool)
-    is_seen[term] = True
-    seen = np.flatnonzero(is_seen)
+    seen = term.copy()
+    seen.sort()
+    seen = seen[_firsts(seen)]
     ids = vocabulary.term_ids()[seen]
-    order = np.argsort(ids)
-    rank = np.empty(len(vocabulary.names), dtype=np.int64)
-    rank[seen[order]] = np.arange(len(seen))
-    chunk, field = np.divmod(cell, n_fields)
+    order = ids.argsort()
+    seen, ids = seen[order], ids[order]
     # One integer holds chunk, term, field and count, so that sorting it sorts all four.
-    n_ranks = len(seen) + 1
-    keys = ((chunk * n_ranks + rank[term]) * n_fields + field) * (_MAX_LENGTH + 1) + count
+    rank_bits = len(seen).bit_length()
+    keys = cell >> _FIELD_BITS
+    keys <<= rank_bits
+    keys |= vocabulary.ranks(seen)[term]
+    keys <<= _FIELD_BITS
+    keys |= cell & _FIELD_MASK
+    keys <<= _COUNT_BITS
+    keys |= count
     keys.sort()
-    place, count = np.divmod(keys, _MAX_LENGTH + 1)
-    place, field = np.divmod(place, n_fields)
-    first = _starts(place)
-    rows = place[first]
-    row = np.zeros(len(place), dtype=np.int64)
-    row[first[1:]] = 1
-    row = np.cumsum(row)
-    table = np.bincount(row * n_fields + field, weights=count, minlength=len(rows) * n_fields)
-    chunk_of_row, rank_of_row = np.divmod(rows, n_ranks)
+    place = keys >> (_COUNT_BITS + _FIELD_BITS)
+    is_first = _firsts(place)
+    rows = place[is_first]
+    slot = is_first.cumsum()
+    slot -= 1
+    slot <<= _FIELD_BITS
+    slot |= (keys >> _COUNT_BITS) & _FIELD_MASK
+    table = np.bincount(slot, keys & _MAX_LENGTH, len(rows) << _FIELD_BITS)
+    table = np.minimum(table, _MAX_COUNT).astype(np.uint8).reshape(-1, 1 << _FIELD_BITS)
+    n_fields = len(FIELDS)
     terms = ChunkTerms(
-        offsets=np.searchsorted(chunk_of_row, np.arange(n_chunks + 1)).astype(np.int32),
-        term_ids=ids[order][rank_of_row],
-        counts=np.minimum(table, _MAX_COUNT).astype(np.uint8).reshape(-1, n_fields),
-        lengths=np.minimum(lengths, _MAX_LENGTH).astype(np.uint16).reshape(n_chunks, n_fields),
+        offsets=(rows >> rank_bits).searchsorted(np.arange(n_chunks + 1)).astype(np.int32),
+        term_ids=ids[rows & ((1 << rank_bits) - 1)],
+        counts=np.ascontiguousarray(table[:, :n_fields]),
+        lengths=np.ascontiguousarray(lengths.reshape(-1, 1 << _FIELD_BITS)[:, :n_fields]),
     )
-    names = map(vocabulary.names.__getitem__, seen.tolist())
-    return terms, dict(zip(ids.tolist(), names, strict=True))
+    return terms, _Strings(ids, seen, vocabulary.names)
+
+
+class _Strings(Mapping[int, str]):
+    """The term behind every id, put together when somebody asks: the bundled model does not."""
+
+    __slots__ = ("_ids", "_names", "_numbers", "_strings")
+
+    def __init__(
+        self, ids: NDArray[np.uint64], numbers: NDArray[np.int64], names: Sequence[str]
+    ) -> None:
+        self._ids, self._numbers, self._names = ids, numbers, names
+        self._strings: dict[int, str] | None = None
+
+    def _made(self) -> dict[int, str]:
+        if self._strings is None:
+            names = map(self._names.__getitem__, self._numbers.tolist())
+            self._strings = dict(zip(self._ids.tolist(), names, strict=True))
+        return self._strings
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._made())
+
+    def __getitem__(self, term_id: int) -> str:
+        return self._made()[term_id]

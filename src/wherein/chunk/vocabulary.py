@@ -45,6 +45,7 @@ class Vocabulary:
         self._first = array("q")
         self._size = array("q")
         self._terms = array("q")
+        self._ranks: NDArray[np.int64] | None = None
 
     def add(self, word: str) -> int:
         """Add a word and return its number."""
@@ -66,6 +67,19 @@ class Vocabulary:
         import numpy as np
 
         return np.frombuffer(self._ids, dtype=np.uint64)
+
+    def ranks(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return term number -> its place in ``order``; the numbers of other terms are undefined.
+
+        The array is the same one at each call: making it anew costs more the more terms there are.
+        """
+        import numpy as np
+
+        ranks = self._ranks
+        if ranks is None or len(ranks) < len(self.names):
+            ranks = self._ranks = np.zeros(2 * len(self.names), np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
 
     def terms_of(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the term numbers of ``words`` one after the other, and how many each word has."""
