@@ -48,6 +48,8 @@ _NAMED_SIGNS = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
 _PART = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
+_ASCII_PART = re.compile(_CAMEL.pattern + r"|\d+")
+
 _STEM: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
@@ -67,6 +69,8 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
     ``HTTPServer_v2`` gives ``("http", "server", "v", "2")``.
     """
+    if identifier.isascii():
+        return tuple(map(str.lower, _ASCII_PART.findall(identifier)))
     parts: list[str] = []
     for piece in _PART.findall(identifier):
         if piece.islower() or piece.isdigit():
@@ -98,18 +102,18 @@ def identifier_terms(identifier: str) -> tuple[str, ...]:
     ``type_adapters`` and ``TypeAdapter`` share ``typeadapt``. A run of a script without spaces
     gives its character bigrams (one character alone gives itself).
     """
-    named = _NAMED_SIGNS.get(identifier.lower())
-    if named is not None:
+    if identifier[-1:] in "+#" and (named := _NAMED_SIGNS.get(identifier.lower())) is not None:
         return (named,)
-    if _SPACELESS_RUN.match(identifier):
+    if not identifier.isascii() and _SPACELESS_RUN.match(identifier):
         if len(identifier) == 1:
             return (identifier,)
         return tuple(dict.fromkeys(identifier[i : i + 2] for i in range(len(identifier) - 1)))
     parts = [stem(part) for part in split_identifier(identifier) if len(part) <= MAX_TERM_CHARS]
-    if len(parts) > 1:
-        whole = "".join(parts)
-        if len(whole) <= MAX_TERM_CHARS:
-            parts.append(whole)
+    if len(parts) < 2:
+        return tuple(parts)
+    whole = "".join(parts)
+    if len(whole) <= MAX_TERM_CHARS:
+        parts.append(whole)
     return tuple(dict.fromkeys(parts))
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["Vocabulary"]
 
 
+_terms_of = identifier_terms.__wrapped__
+_id_of = term_id.__wrapped__
+"""The functions behind the caches: each word comes here once."""
+
+
 class _Index(dict[str, int]):
     """Word to its number; a word not met before is added."""
 
@@ -50,7 +55,7 @@ class Vocabulary:
     def add(self, word: str) -> int:
         """Add a word and return its number."""
         number = len(self._first)
-        terms = identifier_terms(word)
+        terms = _terms_of(word)
         self._first.append(len(self._terms))
         self._size.append(len(terms))
         for term in terms:
@@ -58,7 +63,7 @@ class Vocabulary:
             if place is None:
                 place = self._number_of_term[term] = len(self.names)
                 self.names.append(term)
-                self._ids.append(term_id(term))
+                self._ids.append(_id_of(term))
             self._terms.append(place)
         return number
 
