@@ -407,3 +407,13 @@ def test_a_working_tree_configured_elsewhere_is_not_followed(tmp_path: Path, lis
     git(root, "init", "-q")
     git(root, "config", "core.worktree", str(elsewhere))
     assert paths(listing(root)) == ["a.py"]
+
+
+def test_a_folder_with_an_ignore_files_name_is_a_folder(tmp_path: Path, lister: str) -> None:
+    for name in (".gitignore", ".ignore", ".whereinignore"):
+        write(tmp_path, f"{name}/inner.py")
+    write(tmp_path, "a.py")
+    assert "a.py" in paths(tmp_path)
+    if lister == "git":
+        git(tmp_path, "init", "-q")
+        assert "a.py" in paths(tmp_path)

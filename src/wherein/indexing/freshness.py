@@ -38,7 +38,7 @@ from wherein.walk.blob import blob_id
 from wherein.walk.changes import Changes, list_changes
 from wherein.walk.collector import paused_collector
 from wherein.walk.reading import TreeReader
-from wherein.walk.walker import is_racy, list_files, look_unchanged
+from wherein.walk.walker import Listing, is_racy, list_files, look_unchanged
 
 __all__ = ["Coverage", "Freshness", "Watch"]
 
@@ -304,6 +304,13 @@ class Freshness:
                     return read_manifest(path)
         return None
 
+    def _list(self) -> Listing:
+        try:
+            return list_files(self.root, self.settings)
+        except OSError as error:  # of the tree, not of the index: it must not be taken for one
+            message = f"{str(self.root)!r} cannot be listed: {error.strerror or error}"
+            raise PathError(message, hint="check the folder's permissions") from error
+
     def _can_start_from(self, head: Head) -> bool:
         """Return True when a sibling's index is whole and made as ours would be."""
         folders = [self.layout.segment(use.segment_id) for use in head.segments]
@@ -353,7 +360,7 @@ class Freshness:
         kinds = frozenset(self.settings.index_kinds)
         if base is not None and is_own and changes is not None:
             return seen_changes(base, changes, kinds, doubted)
-        listing = list_files(self.root, self.settings)
+        listing = self._list()
         stored = base.entries if base else Entries.empty()
         return seen_listing(listing, stored, kinds, trusts_stat=is_own, doubted=doubted)
 
@@ -458,7 +465,7 @@ class Freshness:
     def uncovered(self) -> Coverage:
         """Say what the published index covers while another process is writing it."""
         manifest = self.stored()
-        listing = list_files(self.root, self.settings)
+        listing = self._list()
         base = self._base(manifest)
         stored = base.entries if base else Entries.empty()
         seen = seen_listing(

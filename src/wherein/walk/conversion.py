@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 
 from wherein.external.git_folder import read_setting, user_git_files
@@ -73,8 +74,12 @@ def _read(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return file.read(MAX_RULE_FILE_BYTES) or b""
-        except OSError:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return b""
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(MAX_RULE_FILE_BYTES) or b""
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

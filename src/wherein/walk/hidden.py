@@ -7,6 +7,7 @@ repository may widen what is read.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,11 +30,15 @@ def read_rules(path: Path, *, ignore_case: bool = False, follow: bool = True) ->
         descriptor = os.open(path, flags)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            data = file.read(MAX_RULE_FILE_BYTES)
-        except OSError:  # a folder
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a folder of that name, a pipe
             return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_RULE_FILE_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     rules = parse_rules(data or b"", ignore_case=ignore_case)
     return IgnoreRules(rules, str(path)) if rules else None
 
