@@ -78,11 +78,12 @@ def _searched(stats: bytes) -> int:
 class RecordReader:
     """Takes ripgrep's JSON lines and sorts them by file, decoding only the paths."""
 
-    def __init__(self, *, counts_submatches: bool) -> None:
+    def __init__(self, *, counts_submatches: bool, is_multiline: bool = False) -> None:
         self.files: list[FoundFile] = []
         self.n_matches = 0
         self.n_searched = 0
         self._counts_submatches = counts_submatches
+        self._is_multiline = is_multiline
         self._file: FoundFile | None = None
 
     def feed(self, lines: Iterable[bytes]) -> None:
@@ -103,7 +104,12 @@ class RecordReader:
     def _add(self, line: bytes) -> None:
         n = 1
         if self._counts_submatches:
-            n = max(1, len(_data(line)["submatches"]))
+            data = _data(line)
+            spans = data["submatches"]
+            shown = _shown_spans(
+                _bytes(data["lines"]), _spans(data), is_multiline=self._is_multiline
+            )
+            n = len(shown) if spans else 1
         self.n_matches += n
         if self._file is not None:
             self._file.count += n
@@ -132,8 +138,26 @@ def _bytes(value: dict[str, str]) -> bytes:
     return text.encode() if text is not None else base64.b64decode(value["bytes"])
 
 
+def _spans(data: dict[str, Any]) -> list[tuple[int, int]]:
+    return [(int(found["start"]), int(found["end"])) for found in data["submatches"]]
+
+
+def _shown_spans(
+    raw: bytes, spans: Sequence[tuple[int, int]], *, is_multiline: bool
+) -> list[tuple[int, int]]:
+    """Return the matches that are shown alone: over several lines, not those of line ends only."""
+    if not is_multiline:
+        return list(spans)
+    return [(start, end) for start, end in spans if raw[start:end].strip(b"\r\n")]
+
+
 def read_rows(
-    file: FoundFile, shown_path: str, *, only_matching: bool, encoding: str = ""
+    file: FoundFile,
+    shown_path: str,
+    *,
+    only_matching: bool,
+    is_multiline: bool = False,
+    encoding: str = "",
 ) -> list[GrepRow]:
     """Decode the records of one file into rows.
 
@@ -141,6 +165,7 @@ def read_rows(
         file: From `RecordReader`.
         shown_path: The path to put into the rows.
         only_matching: One row for each match, holding nothing else.
+        is_multiline: Matches may span lines.
         encoding: How lines that are not UTF-8 are written; empty takes their bytes as Latin-1.
     """
     rows: list[GrepRow] = []
@@ -150,10 +175,11 @@ def read_rows(
         raw = _bytes(text)
         used = "utf-8" if "text" in text else encoding or "utf-8"
         is_match = record.startswith(_MATCH)
-        spans = [(int(found["start"]), int(found["end"])) for found in data["submatches"]]
+        spans = _spans(data)
         line = _Line(shown_path, int(data["line_number"] or 0), raw, is_match, used)
         if only_matching and is_match and spans:
-            rows.extend(line.single(span) for span in spans)
+            shown = _shown_spans(raw, spans, is_multiline=is_multiline)
+            rows.extend(line.single(span) for span in shown)
         else:
             rows.append(line.row(spans))
     return rows

@@ -126,6 +126,7 @@ class _Page:
                 file,
                 _shown(search, file),
                 only_matching=request.options.only_matching,
+                is_multiline=request.options.is_multiline or request.options.dot_matches_newline,
                 encoding=_encoding(search, file),
             )
             self._cut(rows, max(0, self.offset - first), self.offset + self.limit - first, request)
@@ -134,16 +135,18 @@ class _Page:
         """Take the matches ``first`` to ``last`` (half-open) with the context that is theirs."""
         matches = [(row.line, row.end_line) for row in rows if row.is_match][first:last]
         self.n_taken += len(matches)
+        options = request.options
+        near: set[int] = set()
+        if options.before or options.after:
+            for line, end_line in matches:
+                near.update(range(line - options.before, end_line + options.after + 1))
         n_seen = 0
         for row in rows:
             if row.is_match:
                 n_seen += 1
                 if first < n_seen <= last:
                     self.rows.append(row)
-            elif any(
-                line - request.options.before <= row.line <= end_line + request.options.after
-                for line, end_line in matches
-            ):
+            elif row.line in near:
                 self.rows.append(row)
 
 

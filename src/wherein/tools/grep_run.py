@@ -219,12 +219,19 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
     elif done.is_truncated:
         files, n_searched = _read_in_order(search, options)
     else:
-        reader = RecordReader(counts_submatches=options.only_matching)
+        reader = _reader(options)
         reader.feed(_whole_lines(done))
         reader.close()
         files, n_searched = reader.files, reader.n_searched
     search.files.extend(files)
     search.n_searched += n_searched
+
+
+def _reader(options: SearchOptions) -> RecordReader:
+    return RecordReader(
+        counts_submatches=options.only_matching,
+        is_multiline=options.is_multiline or options.dot_matches_newline,
+    )
 
 
 def _whole_lines(done: Completed) -> list[bytes]:
@@ -254,7 +261,7 @@ def _raise_refusal(search: Search, done: Completed) -> None:
 def _read_in_order(search: Search, options: SearchOptions) -> tuple[list[FoundFile], int]:
     """Search again in the order of paths until the answer is full: too much for one reading."""
     wanted = search.request.offset + search.request.limit
-    reader = RecordReader(counts_submatches=options.only_matching)
+    reader = _reader(options)
     lines = search.ripgrep.search_in_order(
         options, _mode_arguments(search.request), search.paths, timeout_s=search.remaining_s
     )
