@@ -413,7 +413,7 @@ def test_a_folder_with_an_ignore_files_name_is_a_folder(tmp_path: Path, lister: 
     for name in (".gitignore", ".ignore", ".whereinignore"):
         write(tmp_path, f"{name}/inner.py")
     write(tmp_path, "a.py")
-    assert "a.py" in paths(tmp_path)
+    assert "a.py" in paths(listing(tmp_path))
     if lister == "git":
         git(tmp_path, "init", "-q")
-        assert "a.py" in paths(tmp_path)
+        assert "a.py" in paths(listing(tmp_path))
