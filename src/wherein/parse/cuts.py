@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -95,12 +96,9 @@ def order_cuts(
 
 def _join_leading(source: Source, head: Span, depths: dict[int, int]) -> None:
     """Move the cut before the definition up to the first line of its comments."""
-    start, place = source.line_start(head[0]), source.line_start(head[1])
-    found: int | None = None
-    while place > start:
-        depth = depths.pop(place, None)
-        if depth is not None:
-            found = depth if found is None else min(found, depth)
-        place = source.line_start(place - 1)
-    if found is not None:
-        depths[start] = min(found, depths.get(start, found))
+    newlines = source.newlines
+    first, last = bisect_left(newlines, head[0]), bisect_left(newlines, head[1])
+    found = [depths.pop(end + 1) for end in newlines[first:last] if end + 1 in depths]
+    if found:
+        start = newlines[first - 1] + 1 if first else 0
+        depths[start] = min(*found, depths.get(start, found[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ _IMPORTING = re.compile(rb"=\s*(?:await\s+)?(?:require|import|@import)\s*\(?\s*[
 _IMPORTING_BYTES = 300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Around:
     """What encloses the definitions up to ``end``."""
 
@@ -98,6 +98,8 @@ def _define(
         return path
     if item.kind == "variable" and language in _C_FAMILY:
         item.kind = "declaration" if source.text.startswith(b"extern", item.start) else item.kind
+    newlines = source.newlines
+    first, last = item.start_of_leading, max(item.start, item.end - 1)
     for span in item.names:
         owners, name = _split_name(source, language, span, is_qualified=span in qualified)
         if not name or name in NOT_DEFINED.get(language, ()):
@@ -111,11 +113,11 @@ def _define(
                     name=name,
                     kind=kind,
                     enclosing=enclosing + owners,
-                    start_byte=item.start_of_leading,
+                    start_byte=first,
                     end_byte=item.end,
-                    start_line=source.line_of(item.start_of_leading),
-                    end_line=source.last_line_of(item.start, item.end),
-                    name_line=source.line_of(span[0]),
+                    start_line=bisect_left(newlines, first) + 1,
+                    end_line=bisect_left(newlines, last) + 1,
+                    name_line=bisect_left(newlines, span[0]) + 1,
                     signature=signature(source, language, item.start, item.end, span),
                 )
             )
@@ -164,7 +166,10 @@ def _split_name(
     source: Source, language: str, span: Span, *, is_qualified: bool
 ) -> tuple[tuple[str, ...], str]:
     """Return the owners written before the name, and the name."""
-    text = source.slice(*span).strip("\"'`")
+    text = source.slice(*span)
+    if not is_qualified and text.isidentifier():
+        return (), text
+    text = text.strip("\"'`")
     if language in TRIMMED:
         text = text.strip(TRIMMED[language])
     if not is_qualified:
