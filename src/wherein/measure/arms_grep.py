@@ -53,7 +53,7 @@ class GrepArm:
 
     Args:
         name: What the report calls it.
-        glossary: What people say to what the code says, tried before the request's own words.
+        glossary: What people say to what the code says, tried before the request's plain words.
     """
 
     def __init__(
@@ -137,14 +137,17 @@ class GrepArm:
 
 
 def search_words(text: str, glossary: Mapping[str, Sequence[str]] | None = None) -> list[str]:
-    """Return what is searched for, in order: glossary's words, code names, then longest first."""
+    """Return what is searched for, in order: code names, glossary's words, then longest first.
+
+    A request that names code needs no glossary: its own names come first.
+    """
     terms = set(query_terms(text))
     known = expand(text, glossary or {})
     code = sorted(code_tokens(text), key=lambda word: (-len(word), word))
     plain = [word for word in _WORD.findall(text) if len(word) >= _MIN_CHARS]
     plain = [word for word in plain if set(query_terms(word)) & terms]
     plain.sort(key=lambda word: (-len(word), word.lower()))
-    return list(dict.fromkeys([*known, *code, *plain]))
+    return list(dict.fromkeys([*code, *known, *plain]))
 
 
 def _listing_tokens(found: Mapping[str, int]) -> int:
