@@ -21,8 +21,8 @@ from evaluate import Model
 from train import Options, save
 
 CONFIDENCE = 20.0
-POWER = 0.85
-BUCKETS = 0.5
+POWER = 0.9
+BUCKETS = 0.7
 
 
 def calibrated(model: Model, counts: np.ndarray, confidence: float, power: float) -> Model:
