@@ -200,3 +200,27 @@ def test_colour_is_only_for_terminals_unless_asked_for(shop: Sandbox) -> None:
 
     assert "\x1b[" not in plain.stdout
     assert "\x1b[" in colored.stdout
+
+
+def test_a_path_filter_may_be_absolute(shop: Sandbox) -> None:
+    """An agent pastes the path it knows; inside the root it means what it says."""
+    for pattern in (f"{shop.root}/web", f"{shop.root}/web/**", f"{shop.root}"):
+        relative = pattern.removeprefix(f"{shop.root}").lstrip("/") or "**"
+        absolute_rows = shop.run("search", "basket", "--path", pattern, "--json").stdout
+        assert absolute_rows == shop.run("search", "basket", "--path", relative, "--json").stdout
+        assert absolute_rows
+    without = shop.run("search", "basket", "--path", f"!{shop.root}/web", "--json").rows()
+    assert not any(str(row["path"]).startswith("web/") for row in without)
+
+
+def test_standard_output_closed_from_the_start_is_no_fault(shop: Sandbox) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *shop.argv("search", "basket")],
+        cwd=shop.root,
+        env=shop.environment(),
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+
+    assert done.returncode == 0
+    assert done.stderr == b""

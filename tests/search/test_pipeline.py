@@ -255,3 +255,17 @@ def test_equal_files_come_by_path_however_they_are_stored(tmp_path: Path, n_segm
     found = best_files(index, np.ones(index.n_files), 4)
     assert [index.path(int(file)) for file in found.files] == ["a.py", "b.py", "c.py", "d.py"]
     assert len(best_files(index, np.zeros(index.n_files), 4).files) == 0
+
+
+def test_a_name_of_which_only_parts_are_known_is_said_and_weak(tree: Tree) -> None:
+    guess = search(tree.index, "total_customer_rate", read_text=tree.read)
+    among_words = search(tree.index, "where is total_customer_rate used by the cart")
+    known = search(tree.index, "taxRate", read_text=tree.read)
+
+    said = "in no file as written, only in parts: 'total_customer_rate'"
+    assert said in guess.notes
+    assert said in among_words.notes
+    assert guess.hits
+    assert {hit.evidence for hit in guess.hits} == {Evidence.WEAK} == {guess.evidence}
+    assert known.notes == ()
+    assert known.evidence is not Evidence.WEAK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -17,7 +18,14 @@ __all__ = ["ProgressBar", "is_colored", "make_tolerant"]
 
 
 def make_tolerant() -> None:
-    """Let text that is not Unicode, or not in the terminal's encoding, be written as escapes."""
+    """Let text that is not Unicode, or not in the terminal's encoding, be written as escapes.
+
+    A stream that was closed before we started (``>&-``) swallows what it is given.
+    """
+    if sys.__stdout__ is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if sys.__stderr__ is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -7,12 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from wherein.search.matches import Matches
-from wherein.search.query import Query, TermKind
+from wherein.search.query import Query, TermKind, is_code_name
 from wherein.search.rank import EvidenceModel, Ranked
 from wherein.search.signals import Evaluated
 from wherein.types import Evidence
 
-__all__ = ["FEATURES", "answer_features", "level", "missing_words", "probability"]
+__all__ = [
+    "FEATURES",
+    "answer_features",
+    "level",
+    "missing_names",
+    "missing_words",
+    "probability",
+]
 
 FEATURES: Mapping[str, str] = {
     "coverage": "0..1: share of the query's idf in the first hit's best place, its path counted in",
@@ -92,3 +99,12 @@ def missing_words(query: Query, matches: Matches) -> tuple[str, ...]:
         if term.word >= 0 and term.kind is TermKind.WORD:
             found[term.word] = found.get(term.word, False) or float(idf) > 0
     return tuple(query.words[place] for place in sorted(found) if not found[place])
+
+
+def missing_names(query: Query, matches: Matches) -> tuple[str, ...]:
+    """Return the names of the query, written as code, of which live files have parts alone."""
+    return tuple(
+        query.words[term.word]
+        for term, idf in zip(matches.terms, matches.idf, strict=True)
+        if term.kind is TermKind.WHOLE and float(idf) == 0 and is_code_name(query.words[term.word])
+    )

@@ -111,6 +111,8 @@ def search(
     features = evidence.answer_features(found.evaluated, ranked, limit)
     chance = evidence.probability(features, chosen.evidence) if ranked.order else 0.0
     sureness = evidence.level(chance, features) if ranked.order else Evidence.WEAK
+    if found.query.is_symbol and evidence.missing_names(found.query, found.matches):
+        sureness = Evidence.WEAK  # the one name asked for is nowhere: all hits are guesses
     hits = tuple(
         _hit(index, found, ranked, chosen, row, place, sureness, read_text, repository)
         for place, row in enumerate(ranked.order[: max(limit, 0)], start=1)
@@ -279,6 +281,10 @@ def _notes(found: _Found, has_hits: bool) -> list[str]:
         words = ", ".join(repr(word) for word in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         notes.append(f"in no file: {words}{more}")
+    partial = [name for name in evidence.missing_names(query, found.matches) if name not in missing]
+    if partial:
+        names = ", ".join(repr(name) for name in partial[:8])
+        notes.append(f"in no file as written, only in parts: {names}")
     has_whole = any(literal.share >= 1 for literal in found.literals.values())
     if has_hits and not has_whole and (query.quoted or query.is_message):
         what = "the quoted text" if query.quoted else "the whole text"

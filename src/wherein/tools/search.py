@@ -203,7 +203,7 @@ def _filters(repository: Repository, wanted: _Wanted) -> Filters:
     from wherein.search.filters import Filters
 
     return Filters(
-        paths=tuple(_from_root(repository.base, pattern) for pattern in wanted.path),
+        paths=tuple(_from_root(repository, pattern) for pattern in wanted.path),
         languages=tuple(wanted.lang),
         kinds=tuple(wanted.kind),
         content=(wanted.content,),
@@ -214,12 +214,19 @@ def _filters(repository: Repository, wanted: _Wanted) -> Filters:
     )
 
 
-def _from_root(base: str, pattern: str) -> str:
-    """Return a glob with a slash as seen from the root; a bare name counts at any depth anyway."""
+def _from_root(repository: Repository, pattern: str) -> str:
+    """Return a glob with a slash as seen from the root; a bare name counts at any depth anyway.
+
+    One that starts with the root's own path is as absolute as it looks.
+    """
+    sign = "!" if pattern.startswith("!") else ""
     bare = pattern.removeprefix("!").removeprefix("./")
+    root = repository.root.as_posix().rstrip("/")
+    if f"{bare}/".startswith(f"{root}/"):
+        return f"{sign}{bare.removeprefix(root).strip('/') or '**'}"
+    base = repository.base
     if not base or "/" not in bare.rstrip("/") or bare.startswith("**/"):
         return pattern
-    sign = "!" if pattern.startswith("!") else ""
     return f"{sign}{base}/{bare.lstrip('/')}"
 
 
