@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -242,16 +243,38 @@ def test_a_root_that_cannot_be_listed_is_refused_with_the_reason(tmp_path: Path)
         assert refused.value.hint
 
 
-def test_an_unreadable_folder_and_file_are_named(tmp_path: Path) -> None:
+POWERS = "-dac_override,-dac_read_search"
+"""What lets root read everything."""
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_an_unreadable_folder_and_file_are_named(tmp_path: Path, is_repository: bool) -> None:
+    """One locked folder must not cost the whole listing."""
+    as_anyone: list[str] = []
     if os.geteuid() == 0:
-        pytest.skip("root reads everything")
+        if shutil.which("setpriv") is None:
+            pytest.skip("root reads everything")
+        as_anyone = ["setpriv", f"--bounding-set={POWERS}", f"--inh-caps={POWERS}"]
     root = tmp_path / "r"
+    write(root, "open.py")
     write(root, "closed.py").chmod(0)
     write(root, "locked/x.py").parent.chmod(0)
-    found = listing(root)
-    assert paths(found) == []
-    assert reasons(found) == {"closed.py": "unreadable", "locked": "unreadable"}
+    if is_repository:
+        git(root, "init", "-q")
+    script = (
+        "import sys; from pathlib import Path; from wherein.settings import Settings;"
+        "from wherein.walk.walker import list_files;"
+        "found = list_files(Path(sys.argv[1]), Settings(home=Path('h')));"
+        "print([item.file.path for item in found.files]);"
+        "print(sorted((item.path, item.reason) for item in found.skipped))"
+    )
+    argv = [*as_anyone, sys.executable, "-c", script, str(root)]
+    done = run(argv, cwd=tmp_path, timeout_s=60)
     (root / "locked").chmod(0o700)
+    assert done.stdout.decode().splitlines() == [
+        "['open.py']",
+        "[('closed.py', 'unreadable'), ('locked', 'unreadable')]",
+    ]
 
 
 def test_an_empty_folder_is_an_empty_listing(tmp_path: Path) -> None:

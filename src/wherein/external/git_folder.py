@@ -143,7 +143,7 @@ def _plain_value(written: str | None) -> str:
 
 def _open(top: Path) -> GitFolder | None:
     marker = top / ".git"
-    if marker.is_dir():
+    if _is_folder(marker):
         git_dir = marker
     else:
         pointer = _read(marker).strip()
@@ -154,10 +154,20 @@ def _open(top: Path) -> GitFolder | None:
     shared = _read(git_dir / "commondir").strip()
     if shared:
         common_dir = git_dir / shared
-    is_valid = (common_dir / "objects").is_dir() and (
-        (common_dir / "refs").is_dir() and os.path.lexists(git_dir / "HEAD")
+    is_valid = (
+        _is_folder(common_dir / "objects")
+        and _is_folder(common_dir / "refs")
+        and os.path.lexists(git_dir / "HEAD")
     )
     return GitFolder(top, git_dir.resolve(), common_dir.resolve()) if is_valid else None
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether ``path`` is a folder, False when that may not be known."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _packed(common_dir: Path, name: str) -> str:
