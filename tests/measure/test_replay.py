@@ -64,34 +64,31 @@ def test_history_knows_what_earlier_commits_called_refund(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("mode", ["snapshot", "parent"])
 def test_no_arm_sees_the_answer_in_its_own_or_a_later_commit(tmp_path: Path, mode: str) -> None:
-    folder = tmp_path / "repo"
     rest = FILES["shop/tax.py"]
-    word = "zanzibar"
-    make_repository(
-        folder,
-        [
-            *STEPS,
-            # The request's own commit puts its words into the file it changes…
-            Step(f"{word} customs apply", {"shop/tax.py": rest + f"# {word} customs apply\n"}),
-            # … and a later one says and writes them once more.
-            Step(
-                f"{word} customs apply again", {"shop/tax.py": rest + f"# {word} customs twice\n"}
-            ),
-        ],
-    )
-    report = run_replay(folder, ReplayPlan(Wanted(n=2), mode=mode, with_sizes=False))
-    first = next(m for m in report.misses if m.request.text == f"{word} customs apply")
-    assert first.ranks == dict.fromkeys(ALL_ARMS, None) | _by_chance(first.ranks)
-    assert first.ranks["grep"] is None
-    assert first.ranks["lexical"] is None
-    assert first.ranks["history"] is None
-    assert first.ranks["hybrid"] is None
+    request = "zanzibar customs apply"
+    planted = [
+        # The request's own commit puts its words into the file it changes…
+        Step(request, {"shop/tax.py": rest + f"# {request}\n"}),
+        # … and a later one says and writes them once more.
+        Step(f"{request} again", {"shop/tax.py": rest + f"# {request} twice\n"}),
+    ]
+    control = [
+        Step(request, {"shop/tax.py": rest + "# three\n"}),
+        Step("round the rates of the table", {"shop/tax.py": rest + "# four\n"}),
+    ]
 
+    def ranks(name: str, steps: list[Step]) -> dict[str, int | None]:
+        folder = tmp_path / name / "repo"
+        make_repository(folder, [*STEPS, *steps])
+        report = run_replay(folder, ReplayPlan(Wanted(n=2), mode=mode, with_sizes=False))
+        outcomes = {outcome.request.text: outcome.ranks for outcome in report.outcomes}
+        return dict(outcomes[request])
 
-def _by_chance(ranks: object) -> dict[str, int | None]:
-    """The vectors rank every file for any words; that says nothing of a leak."""
-    assert isinstance(ranks, dict)
-    return {"semantic": ranks["semantic"]}
+    with_answer = ranks("planted", planted)
+    # The vectors rank every file for any words, so only the same rank proves that nothing leaked.
+    assert with_answer == ranks("control", control)
+    for arm in ("grep", "lexical", "history"):
+        assert with_answer[arm] is None
 
 
 def test_the_parents_tree_is_searched_and_the_users_files_stay(tmp_path: Path) -> None:
