@@ -239,3 +239,15 @@ def test_reading_outside_the_root_is_refused_with_the_setting_to_widen_it(
         "read", str(tmp_path / "other" / "x.txt"), WHEREIN_ROOTS=str(tmp_path / "other")
     )
     assert "other_sentinel" in widened.stdout
+
+
+def test_an_index_that_cannot_be_kept_is_said(sandbox: Sandbox) -> None:
+    sandbox.write("a.py", "def alpha():\n    return 1\n")
+    no_folder = sandbox.write("no-folder", "a file")
+
+    indexed = sandbox.run("index", WHEREIN_HOME=str(no_folder))
+    cleared = sandbox.run("clear", WHEREIN_HOME=str(no_folder))
+
+    assert indexed.exit_code == 1
+    assert f"note: the index in {no_folder} cannot be written" in indexed.stdout
+    assert cleared.stdout == f"no index of {sandbox.root} to remove\n"

@@ -16,4 +16,6 @@ def render(result: object, style: Style) -> Rendered:
     """Return the text of a `ClearResult`."""
     found = cast("ClearResult", result)
     names = ", ".join(style.paint("path", show_path(name)) for name in found.roots)
+    if not found.n_bytes:
+        return Rendered((f"no index of {names} to remove\n",))
     return Rendered((f"removed the index of {names} ({show_bytes(found.n_bytes)})\n",))

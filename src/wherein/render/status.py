@@ -18,7 +18,8 @@ def render(result: object, style: Style) -> Rendered:
     found = cast("StatusResult", result)
     parts = tuple(_workspace(item, style) for item in found.workspaces)
     is_found = any(item.is_indexed for item in found.workspaces)
-    return Rendered(parts, is_found=is_found)
+    notes = tuple(f"note: {note}\n" for note in found.notes)
+    return Rendered((*parts, *notes), is_found=is_found)
 
 
 def show_bytes(n_bytes: int) -> str:

@@ -93,8 +93,11 @@ def index(context: ToolContext, repositories: Sequence[str] = ()) -> StatusResul
     for name in repositories:
         if context.may_name_roots and is_git_url(name):
             update(name, context.settings.home / "clones")
-    found = tuple(_index(context, root) for root in _roots(context, repositories))
-    return StatusResult(found, str(context.settings.home))
+    pairs = [_index(context, root) for root in _roots(context, repositories)]
+    notes = dict.fromkeys(note for _, notes in pairs for note in notes)
+    return StatusResult(
+        tuple(found for found, _ in pairs), str(context.settings.home), tuple(notes)
+    )
 
 
 def clear(
@@ -151,8 +154,9 @@ def _status(workspace: Workspace, *, with_skipped: bool) -> WorkspaceStatus:
     )
 
 
-def _index(context: ToolContext, root: Path) -> WorkspaceStatus:
+def _index(context: ToolContext, root: Path) -> tuple[WorkspaceStatus, tuple[str, ...]]:
+    """Return what is indexed now, and what the asker should know of it."""
     workspace = context.workspace(root)
     coverage = workspace.refresh(progress=context.report)
     found = _status(workspace, with_skipped=False)
-    return replace(found, n_indexed_now=coverage.files_indexed)
+    return replace(found, n_indexed_now=coverage.files_indexed), coverage.notes
