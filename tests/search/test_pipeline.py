@@ -269,3 +269,11 @@ def test_a_name_of_which_only_parts_are_known_is_said_and_weak(tree: Tree) -> No
     assert {hit.evidence for hit in guess.hits} == {Evidence.WEAK} == {guess.evidence}
     assert known.notes == ()
     assert known.evidence is not Evidence.WEAK
+
+
+def test_a_tree_without_files_says_so_instead_of_blaming_the_words(tmp_path: Path) -> None:
+    answer = search(Tree(tmp_path, {}, HashingEmbedder()).index, "cart total")
+
+    assert answer.hits == ()
+    assert len(answer.notes) == 1
+    assert answer.notes[0].startswith("no file is indexed")

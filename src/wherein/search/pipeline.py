@@ -273,6 +273,11 @@ def _notes(found: _Found, has_hits: bool) -> list[str]:
     query = found.query
     if query.is_empty:
         return ["the query has no word or number to look for: use grep to find signs"]
+    if not found.matches.index.live_files.any():
+        return [
+            "no file is indexed: the folder is empty, or ignore files such as .gitignore leave"
+            " out all of it (the setting include takes ignored files in)"
+        ]
     notes: list[str] = []
     if query.is_cut:
         notes.append("the query is very long: only its first different words were looked at")
