@@ -101,3 +101,14 @@ def test_config_prints_every_value_and_its_place(sandbox: Sandbox) -> None:
     assert "wherein.toml may not set 'workers'" in screen.stderr
     assert rows["home"]["origin"] == "WHEREIN_HOME"
     assert rows["workers"] == {**rows["workers"], "value": 0, "origin": "default"}
+
+
+def test_a_list_may_be_given_as_config_prints_it(sandbox: Sandbox) -> None:
+    for given, expected in (
+        ('["out/", "*.gen.py"]', ["out/", "*.gen.py"]),
+        ("out/, *.gen.py", ["out/", "*.gen.py"]),
+        ("[a-z]*.py", ["[a-z]*.py"]),
+        ("[]", []),
+    ):
+        rows = sandbox.run("config", "--json", "--set", f"ignore={given}").rows()
+        assert {row["name"]: row["value"] for row in rows}["ignore"] == expected

@@ -167,10 +167,20 @@ def _parse(text: str, example: object) -> object:
     if isinstance(example, bool):
         return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
     if isinstance(example, tuple):
-        return tuple(item.strip() for item in text.split(_LIST_SEPARATOR) if item.strip())
+        return _parse_list(text)
     if isinstance(example, int | float):
         try:
             return int(text) if isinstance(example, int) else float(text)
         except ValueError:
             return text
     return text
+
+
+def _parse_list(text: str) -> tuple[object, ...]:
+    """Return the items of ``a, b`` or of a list as ``wherein config`` prints it: ``["a", "b"]``."""
+    if text.startswith("["):
+        try:
+            return tuple(cast("list[object]", tomllib.loads(f"list = {text}")["list"]))
+        except tomllib.TOMLDecodeError:
+            pass  # a glob: [a-z]*.py
+    return tuple(item.strip() for item in text.split(_LIST_SEPARATOR) if item.strip())
