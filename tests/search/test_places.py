@@ -55,3 +55,10 @@ def test_files_with_all_words_of_a_text_in_one_chunk(tmp_path: Path) -> None:
     assert [tree.index.path(int(file)) for file in found] == ["a.py", "c.py"]
     assert len(files_with_all_terms(tree.index, "one three", 10)) == 0
     assert len(files_with_all_terms(tree.index, "***", 10)) == 0
+
+
+def test_a_named_definition_longer_than_a_chunk_is_shown_whole(tmp_path: Path) -> None:
+    lines = "".join(f"    total += price_{i} * {i} + tax_{i} * rate_{i}\n" for i in range(150))
+    tree = Tree(tmp_path, {"shop/sum.py": f"def add_all(total):\n{lines}    return total\n"})
+    (hit,) = tree.search("add_all").hits
+    assert (hit.start_line, hit.end_line) == (1, 152)

@@ -131,10 +131,18 @@ def _definition_place(index: TreeIndex, path: str, named: Sequence[FoundDefiniti
     )
 
 
+MAX_DEFINITION_LINES = 300
+"""A definition up to this long is shown whole, so that reading the range reads all of it; of a
+longer one (a class of thousands of lines) the first chunk is the better place to begin."""
+
+
 def _lines(item: FoundDefinition, chunk: Chunk) -> tuple[int, int]:
-    """Return the definition's lines as far as its first chunk goes."""
-    start = max(item.definition.start_line, chunk.start_line)
-    end = max(min(item.definition.end_line, chunk.end_line), item.definition.name_line)
+    """Return the definition's lines, of a very long one as far as its first chunk goes."""
+    definition = item.definition
+    if definition.end_line - definition.start_line < MAX_DEFINITION_LINES:
+        return definition.start_line, definition.end_line
+    start = max(definition.start_line, chunk.start_line)
+    end = max(min(definition.end_line, chunk.end_line), definition.name_line)
     return start, max(start, end)
 
 
