@@ -55,14 +55,13 @@ def fit_situation(
     features: list[NDArray[np.float64]] = []
     found: list[NDArray[np.float64]] = []
     owners: list[str] = []
-    for name in sorted({part.repository for part in parts}):
+    for name in sorted({part.repository for part in parts if part.source != "made"}):
         weights = problem.fit(without={name}, columns=columns, start=whole)
         for part in parts:
             if part.repository != name:
                 continue
             scores = part.signals @ weights.values
-            if part.source != "made":
-                rows[part.source, name] = per_request(part, scores)
+            rows[part.source, name] = per_request(part, scores)
             x, y = answers(part, scores)
             features.append(x)
             found.append(y)
@@ -144,10 +143,16 @@ def main() -> None:
     parser.add_argument("--made-weight", type=float, default=1.0)
     args = parser.parse_args()
     parts = load_folder(args.examples)
-    problem = Problem(parts, l2=args.l2, source_weight={"made": args.made_weight})
+    priors = json.loads((Path(__file__).parent / "prior.json").read_text())
     sets: dict[str, WeightSet] = {}
     report: dict[str, object] = {}
     for situation, missing in SITUATIONS.items():
+        problem = Problem(
+            parts,
+            l2=args.l2,
+            source_weight={"made": args.made_weight},
+            prior=priors[situation],
+        )
         weights, figures, model, reliability = fit_situation(parts, problem, missing)
         kept = {
             name: round(float(value), 5)

@@ -35,6 +35,9 @@ class Problem:
 
     Each repository counts alike within its source, so that one with many requests does not rule;
     the sources count as ``source_weight`` says (1.0 each where it is silent).
+
+    The penalty pulls towards ``prior`` (raw weights, 0 where it is silent): what the requests
+    hardly ever show, such as a quoted message or a path, keeps the weight that was set by hand.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Problem:
         l2: float = L2,
         sd_floor: float = SD_FLOOR,
         source_weight: Mapping[str, float] | None = None,
+        prior: Mapping[str, float] | None = None,
     ) -> None:
         self.names = parts[0].signal_names
         self.l2 = l2
@@ -66,6 +70,8 @@ class Problem:
         self._mean = raw.mean(axis=0)
         self._deviation = np.maximum(raw.std(axis=0), sd_floor)
         self._x = (raw - self._mean) / self._deviation
+        given = prior or {}
+        self.prior = np.array([given.get(name, 0.0) for name in self.names]) * self._deviation
         self._share = np.concatenate(shares)
         self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self._request = np.repeat(np.arange(len(sizes)), sizes)
@@ -97,6 +103,10 @@ class Problem:
         w_request = weight[keep]
         mass = share * w_request[request]
 
+        used = np.arange(len(self.names)) if columns is None else np.asarray(columns)
+        prior = self.prior[used]
+        begin = prior if start is None else start.standardised[used]
+
         def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             score = x @ w.astype(np.float32)
             top = np.maximum.reduceat(score, starts)
@@ -104,10 +114,10 @@ class Problem:
             total = np.add.reduceat(exp, starts)
             value = float((w_request * (np.log(total) + top)).sum(dtype=np.float64) - mass @ score)
             slope = x.T @ (exp / total[request] * w_request[request] - mass)
-            return value + 0.5 * self.l2 * float(w @ w), slope.astype(np.float64) + self.l2 * w
+            away = w - prior
+            penalty = 0.5 * self.l2 * float(away @ away)
+            return value + penalty, slope.astype(np.float64) + self.l2 * away
 
-        used = np.arange(len(self.names)) if columns is None else np.asarray(columns)
-        begin = np.zeros(len(used)) if start is None else start.standardised[used]
         options = {"maxiter": MAX_ITERATIONS, "ftol": 1e-7, "gtol": 1e-3}
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options)
         values, standardised = np.zeros(len(self.names)), np.zeros(len(self.names))

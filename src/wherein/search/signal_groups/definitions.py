@@ -17,6 +17,7 @@ __all__ = ["SIGNALS", "TYPE_KINDS", "columns"]
 
 SIGNALS: Mapping[str, str] = {
     "ex_cs": "0..1: defines a code name of the query as written, over the root of their number",
+    "ex_alone": "0..1: as ex_cs, where the query asks for that name and nothing else",
     "ex_ci": "0..1: the same in any case, for every word of the query",
     "ex_type": "0..1: as ex_cs, for types alone: a name's class before its uses as a method's name",
     "qualified": "0..1: defines a qualified name of the query inside what it is qualified by",
@@ -41,6 +42,25 @@ TYPE_KINDS = frozenset(
         "module",
     ]
 )
+KIND_WORDS = frozenset(
+    [
+        *TYPE_KINDS,
+        "function",
+        "method",
+        "macro",
+        "constant",
+        "variable",
+        "field",
+        "definition",
+        "defined",
+        "declaration",
+        "declared",
+        "implementation",
+        "implemented",
+    ]
+)
+"""Words beside a name that say what is wanted of it, and name nothing themselves."""
+
 MAX_NAMES = 16
 """Names compared of one chunk: a table of constants has hundreds."""
 
@@ -56,6 +76,7 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     best, best_type, best_qualified = _name_likeness(matches)
     return {
         "ex_cs": exact,
+        "ex_alone": exact if _asks_one_name(query) else np.zeros_like(exact),
         "ex_ci": any_case,
         "ex_type": exact * (best_type > 0),
         "ex_home": _at_home(matches, query),
@@ -69,6 +90,12 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
             else np.zeros(len(matches.files))
         ).astype(np.float32),
     }
+
+
+def _asks_one_name(query: Query) -> bool:
+    """Return whether the query is one code name, perhaps with words like ``function``."""
+    named = [word for word in query.words if word.lower() not in KIND_WORDS]
+    return len(named) == 1 and named[0] in query.symbols
 
 
 def _defined(matches: Matches, names: Iterable[str], *, ignore_case: bool) -> NDArray[np.float32]:
