@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 
-from wherein.workspace import Workspace
-
 from benchmarks.quality.sets import (
     SMALL_REPLAY,
     LabelledRepository,
@@ -29,6 +27,7 @@ from benchmarks.quality.sets import (
 )
 from wherein.metrics import bootstrap_mean, hit_at, ndcg_at
 from wherein.settings import Settings
+from wherein.workspace import Workspace
 
 REPLAY_DEPTH = 60
 """Hits asked for, so that ten remain after paths outside the pool are dropped."""
