@@ -40,13 +40,14 @@ def test_what_is_used_stays(workspace: Workspace) -> None:
 
 def test_segments_no_tree_names_and_leftovers_of_the_dead_go(workspace: Workspace) -> None:
     layout = workspace.layout
+    workspace.refresh()
     (layout.segments / "unused").mkdir()
     (layout.segments / "unused" / "segment.bin").write_bytes(b"x")
     (layout.segments / "half.tmp-123").mkdir()
     (layout.tree / "manifest.tmp-123").write_bytes(b"x")
     (layout.family / "format.tmp-123").write_bytes(b"x")
     assert has_leftovers(layout)
-    found = collect(layout, today(workspace))
+    found = collect(layout, day)
     assert found is not None
     assert found.n_segments == 2
     assert not has_leftovers(layout)
