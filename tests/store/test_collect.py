@@ -39,8 +39,7 @@ def test_what_is_used_stays(workspace: Workspace) -> None:
 
 
 def test_segments_no_tree_names_and_leftovers_of_the_dead_go(workspace: Workspace) -> None:
-    layout = workspace.layout
-    workspace.refresh()
+    layout, day = workspace.layout, today(workspace)
     (layout.segments / "unused").mkdir()
     (layout.segments / "unused" / "segment.bin").write_bytes(b"x")
     (layout.segments / "half.tmp-123").mkdir()
