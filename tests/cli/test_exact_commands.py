@@ -60,7 +60,7 @@ def test_glob_and_read_work_on_the_command_line(shop: Sandbox) -> None:
 
 def test_an_interrupt_says_what_is_kept(sandbox: Sandbox) -> None:
     body = "".join(f"def fn_{{i}}_{j}(x):\n    return x + {j}\n\n\n" for j in range(60))
-    for i in range(300):
+    for i in range(1000):
         sandbox.write(f"f{i}.py", body.replace("{i}", str(i)))
     process = subprocess.Popen(
         sandbox.argv("index"),
