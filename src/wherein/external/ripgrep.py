@@ -54,6 +54,10 @@ _GLOB_SPECIAL = re.compile(r"[\\*?\[\]{}!]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 
+_SPANNING = re.compile(r"\\[nsWDRxuUpPzA]|\[\^|\[\[|\(\?[a-zA-Z]*s|[\^$\n]")
+"""What can match at a line end."""
+
+
 class CaseMode(StrEnum):
     """How letters are compared."""
 
@@ -81,6 +85,15 @@ class SearchOptions:
     excluded_types: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
     """Tied to the folder ripgrep runs in."""
+
+    def may_span_lines(self) -> bool:
+        """Return True when ripgrep will not search line by line: a match may hold a line end.
+
+        Even with multiline, a pattern that cannot match a line end is searched by lines.
+        """
+        if not (self.is_multiline or self.dot_matches_newline):
+            return False
+        return self.dot_matches_newline or any(_SPANNING.search(text) for text in self.patterns)
 
     def takes_crlf(self) -> bool:
         r"""Return True when ``$`` must also match before ``\r\n``.

@@ -126,7 +126,7 @@ class _Page:
                 file,
                 _shown(search, file),
                 only_matching=request.options.only_matching,
-                is_multiline=request.options.is_multiline or request.options.dot_matches_newline,
+                is_multiline=request.options.may_span_lines(),
                 encoding=_encoding(search, file),
             )
             self._cut(rows, max(0, self.offset - first), self.offset + self.limit - first, request)

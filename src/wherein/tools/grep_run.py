@@ -230,7 +230,7 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
 def _reader(options: SearchOptions) -> RecordReader:
     return RecordReader(
         counts_submatches=options.only_matching,
-        is_multiline=options.is_multiline or options.dot_matches_newline,
+        is_multiline=options.may_span_lines(),
     )
 
 
