@@ -62,16 +62,21 @@ def test_an_interrupt_says_what_is_kept(sandbox: Sandbox) -> None:
     body = "".join(f"def fn_{{i}}_{j}(x):\n    return x + {j}\n\n\n" for j in range(60))
     for i in range(1000):
         sandbox.write(f"f{i}.py", body.replace("{i}", str(i)))
-    process = subprocess.Popen(
-        sandbox.argv("index"),
-        cwd=sandbox.root,
-        env=sandbox.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    # Where the tests run in the background interrupts are ignored, and a child inherits that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(
+            sandbox.argv("index"),
+            cwd=sandbox.root,
+            env=sandbox.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     with process:
         families = sandbox.home / "index" / "families"
         while process.poll() is None and not list(families.glob("*/records.sqlite")):
