@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from wherein.external.ripgrep import clean_path
@@ -36,6 +36,7 @@ _BEGIN = b'{"type":"begin"'
 _MATCH = b'{"type":"match"'
 _CONTEXT = b'{"type":"context"'
 _END = b'{"type":"end"'
+_PATH, _PATH_END = b',"data":{"path":{"text":"', b'"}}}'
 
 
 @dataclass(slots=True)
@@ -44,10 +45,14 @@ class FoundFile:
 
     path: str
     count: int = 0
-    records: list[bytes] = field(default_factory=list[bytes])
-    """JSON lines of its matches and context, in order."""
+    raw: bytes = b""
+    """JSON lines of its matches and context, in order, with other lines after them."""
     is_cut_at_nul: bool = False
     """True when ripgrep stopped at a NUL: the rest was not searched."""
+
+    def records(self) -> list[bytes]:
+        """Return the JSON lines of matches and context."""
+        return [line for line in self.raw.split(b"\n") if line.startswith((_MATCH, _CONTEXT))]
 
 
 def path_order(path: str) -> list[bytes]:
@@ -85,6 +90,32 @@ class RecordReader:
         self._counts_submatches = counts_submatches
         self._is_multiline = is_multiline
         self._file: FoundFile | None = None
+        self._records: list[bytes] = []
+
+    def feed_whole(self, output: bytes) -> None:
+        """Take all output at once, which may end in a piece of a line.
+
+        Lines are neither split nor looked at here, but for their number: most of them will not be
+        shown.
+        """
+        output = output[: output.rfind(b"\n") + 1]
+        if self._counts_submatches:
+            self.feed(output.split(b"\n"))
+            return
+        blocks = (b"\n" + output).split(b"\n" + _BEGIN)
+        for block in blocks[1:]:
+            head, _, rest = block.partition(b"\n")
+            count = rest.count(b"\n" + _MATCH) + rest.startswith(_MATCH)
+            self.n_matches += count
+            if count:
+                path = clean_path(_begun(head))
+                end = rest[rest.rfind(_END) :] if _END in rest else b'"binary_offset":null'
+                is_cut = b'"binary_offset":null' not in end.partition(b"\n")[0]
+                self.files.append(FoundFile(path, count, rest, is_cut))
+        last = output.rstrip(b"\n").rpartition(b"\n")[2]
+        found = _SUMMARY_SEARCHED.search(last)
+        if found is not None and not last.startswith((_MATCH, _CONTEXT, _BEGIN, _END)):
+            self.n_searched += int(found[1])
 
     def feed(self, lines: Iterable[bytes]) -> None:
         """Take complete lines."""
@@ -92,9 +123,9 @@ class RecordReader:
             if line.startswith(_MATCH):
                 self._add(line)
             elif line.startswith(_CONTEXT):
-                if self._file is not None:
-                    self._file.records.append(line)
+                self._records.append(line)
             elif line.startswith(_BEGIN):
+                self._records = []
                 self._file = FoundFile(clean_path(_bytes(_data(line)["path"])))
             elif line.startswith(_END):
                 self._finish(line)
@@ -113,19 +144,26 @@ class RecordReader:
         self.n_matches += n
         if self._file is not None:
             self._file.count += n
-            self._file.records.append(line)
+            self._records.append(line)
 
     def _finish(self, line: bytes) -> None:
-        if self._file is not None and self._file.records:
+        if self._file is not None:
             self._file.is_cut_at_nul = b'"binary_offset":null' not in line
-            self.files.append(self._file)
-        self._file = None
+        self.close()
 
     def close(self) -> None:
         """Keep the file that a stopped search was in the middle of."""
         if self._file is not None and self._file.count:
+            self._file.raw = b"\n".join(self._records)
             self.files.append(self._file)
         self._file = None
+
+
+def _begun(head: bytes) -> bytes:
+    """Return the path in the rest of a ``begin`` line, in the usual case without parsing it."""
+    if head.startswith(_PATH) and head.endswith(_PATH_END) and b"\\" not in head:
+        return head[len(_PATH) : -len(_PATH_END)]
+    return _bytes(_data(_BEGIN + head)["path"])
 
 
 def _data(record: bytes) -> dict[str, Any]:
@@ -169,7 +207,7 @@ def read_rows(
         encoding: How lines that are not UTF-8 are written; empty takes their bytes as Latin-1.
     """
     rows: list[GrepRow] = []
-    for record in file.records:
+    for record in file.records():
         data = _data(record)
         text = data["lines"]
         raw = _bytes(text)

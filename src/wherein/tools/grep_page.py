@@ -152,7 +152,7 @@ class _Page:
 
 def _encoding(search: Search, file: FoundFile) -> str:
     """Return how a file with lines that are not UTF-8 is written; empty when all lines are."""
-    if not any(b'"lines":{"bytes"' in record for record in file.records):
+    if b'"lines":{"bytes"' not in file.raw:
         return ""
     from wherein.walk.encoding import decode
     from wherein.walk.reading import read_file

@@ -220,7 +220,7 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
         files, n_searched = _read_in_order(search, options)
     else:
         reader = _reader(options)
-        reader.feed(_whole_lines(done))
+        reader.feed_whole(done.stdout)
         reader.close()
         files, n_searched = reader.files, reader.n_searched
     search.files.extend(files)
@@ -232,12 +232,6 @@ def _reader(options: SearchOptions) -> RecordReader:
         counts_submatches=options.only_matching,
         is_multiline=options.may_span_lines(),
     )
-
-
-def _whole_lines(done: Completed) -> list[bytes]:
-    lines = done.stdout.split(b"\n")
-    lines.pop()  # empty, or the piece of a line at which the program was stopped
-    return lines
 
 
 def _raise_refusal(search: Search, done: Completed) -> None:
