@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wherein.embed.arrays import normalised, quantised, weighted_sums
+from wherein.embed.arrays import normalised, weighted_sums
 from wherein.embed.bundled import BundledEmbedder
 from wherein.embed.hashing import HashingEmbedder
 from wherein.embed.load import load_embedder
@@ -227,12 +227,3 @@ def test_weighted_sums_equal_the_plain_loop(n_chunks: int, n_terms: int) -> None
         for row in range(offsets[chunk], offsets[chunk + 1]):
             expected += weights[row] * table[columns[row]]
         np.testing.assert_allclose(sums[chunk], expected, rtol=1e-4, atol=1e-5)
-
-
-def test_int8_rows_keep_the_direction() -> None:
-    rng = np.random.default_rng(1)
-    vectors = normalised(rng.standard_normal((50, 64)).astype(np.float32))
-    vectors[7] = 0
-    rows, scales = quantised(vectors)
-    assert np.abs(rows * scales[:, None] - vectors).max() < 0.004
-    assert scales[7] == 0

@@ -2,12 +2,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from wherein.embed.load import load_embedder
-from wherein.indexing.digest import digest, quantise, recipe
+from wherein.indexing.digest import digest, recipe
 from wherein.settings import Settings
 from wherein.walk.blob import blob_id
 
@@ -68,21 +65,3 @@ def test_the_recipe_changes_with_what_a_record_depends_on() -> None:
     assert recipe(SETTINGS.replace(chunk_chars=700), embedder) != known
     assert recipe(SETTINGS.replace(max_file_bytes=700), embedder) != known
     assert recipe(SETTINGS.replace(ignore=["*.md"], workers=3), embedder) == known
-
-
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(
-    arrays.arrays(
-        np.float32,
-        st.tuples(st.integers(0, 4), st.integers(1, 8)),
-        elements=st.floats(width=32, allow_nan=True, allow_infinity=True),
-    )
-)
-def test_quantised_vectors_are_near_and_never_nan(vectors: np.ndarray) -> None:
-    rows, scales = quantise(vectors)
-    assert np.isfinite(scales).all()
-    sound = np.where(np.isfinite(vectors), vectors, 0)
-    peaks = np.abs(sound).max(axis=1, initial=0)
-    usable = peaks > 1e-30
-    errors = np.abs(rows[usable] * scales[usable, None] - sound[usable])
-    assert (errors <= peaks[usable, None] / 200).all()

@@ -1,6 +1,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from wherein.store.vectors import best_rows, quantize, similarities
 
@@ -45,3 +46,21 @@ def test_zero_and_strange_rows_give_zero_and_never_nan() -> None:
 def test_the_best_rows_come_best_first_and_equal_ones_by_place(scores: list[int], k: int) -> None:
     found = best_rows(np.array(scores, np.float32), k).tolist()
     assert found == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(
+    arrays.arrays(
+        np.float32,
+        st.tuples(st.integers(0, 4), st.integers(1, 8)),
+        elements=st.floats(width=32, allow_nan=True, allow_infinity=True),
+    )
+)
+def test_int8_rows_are_near_unit_rows_and_never_nan(vectors: np.ndarray) -> None:
+    rows, scales = quantize(vectors)
+    assert np.isfinite(scales).all()
+    sound = np.isfinite(vectors).all(axis=1) & (np.abs(vectors).max(axis=1, initial=0) > 1e-20)
+    directions = vectors[sound].astype(np.float64)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    assert np.abs(rows[sound] * scales[sound, None] - directions).max(initial=0) < 0.02
+    assert not rows[~np.isfinite(vectors).all(axis=1)].any()

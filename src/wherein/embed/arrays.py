@@ -1,11 +1,11 @@
-"""The array steps that embedders share: weights to vectors, vectors to unit length, int8."""
+"""The array steps that embedders share: weights to vectors, vectors to unit length."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["normalised", "quantised", "weighted_sums"]
+__all__ = ["normalised", "weighted_sums"]
 
 _DENSE_LIMIT = 1 << 22
 """Cells of the chunk-by-term weight matrix that are filled at once (16 MB): a file of many chunks
@@ -17,14 +17,6 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     usable = np.isfinite(lengths) & (lengths > 0)
     return np.where(usable, vectors / np.where(usable, lengths, 1.0), 0.0).astype(np.float32)
-
-
-def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return int8 rows and their scales: ``rows[i] * scales[i]`` is about ``vectors[i]``."""
-    largest = np.abs(vectors).max(axis=1, initial=0.0)
-    scales = (largest / 127.0).astype(np.float32)
-    safe = np.where(scales > 0, scales, 1.0)[:, None]
-    return np.rint(vectors / safe).astype(np.int8), scales
 
 
 def weighted_sums(

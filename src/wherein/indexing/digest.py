@@ -16,18 +16,17 @@ from wherein.embed.protocol import Embedder
 from wherein.parse.tags import PARSE_VERSION, parse
 from wherein.settings import Settings
 from wherein.store.record_format import RECORD_VERSION
+from wherein.store.vectors import quantize
 from wherein.tokens import TERMS_VERSION
 from wherein.types import FIELDS, Chunk, ChunkTerms, Parsed, Record
 from wherein.walk.blob import blob_id
 from wherein.walk.classify import content_skip_reason, is_generated_text
 from wherein.walk.encoding import decode
 
-__all__ = ["DIGEST_VERSION", "digest", "quantise", "recipe", "skip_record"]
+__all__ = ["DIGEST_VERSION", "digest", "recipe", "skip_record"]
 
-DIGEST_VERSION = 1
+DIGEST_VERSION = 2
 """Part of the recipe: raise it when decoding, limits or quantisation change."""
-
-_MAX_INT8 = 127
 
 
 def recipe(settings: Settings, embedder: Embedder | None) -> str:
@@ -170,17 +169,4 @@ def _embed(
     if embedder is None or not chunks:
         dim = embedder.dim if embedder else 0
         return np.zeros((len(chunks), dim), np.int8), np.zeros(len(chunks), np.float32)
-    return quantise(embedder.embed_chunks(terms, strings, _Texts(text, chunks)))
-
-
-def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return vectors as int8 with one scale a row; rows that are no direction become zero.
-
-    Args:
-        vectors: Shape ``(n, dim)``, L2-normalised or zero rows. What is not finite counts as zero.
-    """
-    finite = np.where(np.isfinite(vectors), vectors, np.float32(0))
-    peaks = np.abs(finite).max(axis=1, initial=0)
-    scales = (peaks / _MAX_INT8).astype(np.float32)
-    divisors = np.where(scales > 0, scales, np.float32(1))[:, None]
-    return np.rint(finite / divisors).astype(np.int8), scales
+    return quantize(embedder.embed_chunks(terms, strings, _Texts(text, chunks)))

@@ -8,21 +8,23 @@ from numpy.typing import NDArray
 __all__ = ["best_rows", "quantize", "similarities"]
 
 _INT8_MAX = 127
+_MIN_PEAK = 1e-30
+"""Below this a float32 row has no direction left to keep."""
 
 
 def quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Turn L2-normalised rows into int8 with one scale a row.
 
     Args:
-        vectors: Shape ``(n, dim)``; zero rows and rows that are not finite become zero.
+        vectors: Shape ``(n, dim)``; rows that have no direction (zero, or not finite) become zero.
 
     Returns:
         Vectors ``(n, dim)`` and scales ``(n,)``: ``vectors[i] * scales[i]`` is L2-normalised; the
         scale of a zero row is 0.
     """
-    finite = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
+    finite = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.float32(0))
     peak = np.abs(finite).max(axis=1, initial=0.0)
-    step = np.where(peak > 0, peak / _INT8_MAX, 1.0)
+    step = np.where(peak > _MIN_PEAK, peak / _INT8_MAX, np.inf)
     rows = np.rint(finite / step[:, None]).astype(np.int8)
     norms = np.sqrt((rows.astype(np.float32) ** 2).sum(axis=1))
     scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
