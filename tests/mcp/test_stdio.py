@@ -338,7 +338,7 @@ def test_several_servers_on_one_repository_index_it_once(tmp_path: Path, home: P
     assert len(list((home / "index" / "families").glob("*/trees/*/manifest"))) == 1
 
 
-def test_progress_of_a_long_call_reaches_the_client(tmp_path: Path, home: Path) -> None:
+def test_a_call_the_client_gave_up_leaves_the_server_answering(tmp_path: Path, home: Path) -> None:
     root = big_tree(tmp_path / "big")
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "wherein", "mcp"], cwd=root, env=environment(home)
