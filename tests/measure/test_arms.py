@@ -7,8 +7,9 @@ from tests.history.repositories import Step, make_repository
 from wherein.errors import UsageError
 from wherein.history.source import open_source
 from wherein.measure.arms import Found, Opened, until_target
-from wherein.measure.arms_external import CommandArm, parse_arm, paths_in_output
+from wherein.measure.arms_external import CommandArm, paths_in_output
 from wherein.measure.arms_grep import GrepArm, search_words
+from wherein.measure.arms_own import parse_arm
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
 from wherein.measure.requests import Request
 

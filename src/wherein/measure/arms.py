@@ -19,7 +19,7 @@ ARM_HELP: Mapping[str, str] = {
     "history": "earlier commits alone",
     "hybrid": "all of Wherein, as search answers",
 }
-"""The built-in arms. ``--arm 'name=command {query}'`` adds one of the user's own."""
+"""The built-in arms. The user's own are read by `arms_own.parse_arm`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import shutil
-import tempfile
 import time
 from pathlib import Path
 
 from wherein.budget import count_tokens
-from wherein.errors import ProgramTimeoutError, UsageError
+from wherein.errors import ProgramTimeoutError
 from wherein.external.run import run
 from wherein.measure.arms import Found, Opened
 from wherein.measure.replay_trees import TextTree
 from wherein.measure.requests import Request
+from wherein.measure.tree_folder import TreeFolder
 
-__all__ = ["CommandArm", "parse_arm", "paths_in_output"]
+__all__ = ["CommandArm", "known_path", "paths_in_output"]
 
 _TIMEOUT_S = 60.0
 _MAX_OUTPUT_BYTES = 1_000_000
-_NAME = re.compile(r"[A-Za-z][\w.-]{0,30}")
 _PLACE_AFTER = re.compile(r"(?::\d+(?:[-:]\d+)?.*)?$")
 
 
@@ -36,8 +33,7 @@ class CommandArm:
     def __init__(self, name: str, words: list[str]) -> None:
         self._name = name
         self._words = words
-        self._folder: Path | None = None
-        self._written: dict[str, str] = {}
+        self._folder: TreeFolder | None = None
         self._tree: TextTree | None = None
 
     @property
@@ -46,28 +42,17 @@ class CommandArm:
         return self._name
 
     def prepare(self, tree: TextTree) -> None:
-        """Write the tree's files to a folder of our own; only what differs is written again."""
+        """Write the tree's files to a folder of our own."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="wherein-replay-"))
-        for path in sorted(self._written.keys() - tree.files.keys()):
-            (self._folder / path).unlink(missing_ok=True)
-            del self._written[path]
-        for path, blob in tree.files.items():
-            if self._written.get(path) != blob:
-                target = self._folder / path
-                if target.is_dir():
-                    shutil.rmtree(target)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(tree.contents.bytes_of(blob))
-                self._written[path] = blob
+            self._folder = TreeFolder()
+        self._folder.write(tree)
         self._tree = tree
 
     def close(self) -> None:
         """Remove the folder."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
         self._folder = None
-        self._written.clear()
 
     def search(self, request: Request) -> Found:
         """Run the command for one request."""
@@ -78,39 +63,17 @@ class CommandArm:
         try:
             done = run(
                 argv,
-                cwd=self._folder,
+                cwd=self._folder.path,
                 timeout_s=_TIMEOUT_S,
                 max_output_bytes=_MAX_OUTPUT_BYTES,
             )
         except ProgramTimeoutError:
             return Found((), seconds=time.monotonic() - started, note="timed out")
         output = done.stdout.decode("utf-8", "replace")
-        found = paths_in_output(output, self._folder, frozenset(self._tree.files))
+        found = paths_in_output(output, self._folder.path, frozenset(self._tree.files))
         note = f"exit code {done.returncode}" if done.returncode not in {0, 1} else ""
         opened = tuple(Opened(path, tokens, 1) for path, tokens in found)
         return Found(opened, seconds=time.monotonic() - started, note=note)
-
-
-def parse_arm(text: str) -> CommandArm:
-    """Return the arm of ``name=command {query}``.
-
-    Raises:
-        UsageError: There is no name, no command, or no place for the query.
-    """
-    name, separator, command = text.partition("=")
-    hint = "write it as name=command {query}, as in rga='rg -il {query}'"
-    if not separator or not _NAME.fullmatch(name):
-        message = f"{text!r} is no arm"
-        raise UsageError(message, hint=hint)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        message = f"the command of arm {name!r} cannot be split: {error}"
-        raise UsageError(message, hint=hint) from error
-    if not words or not any("{query}" in word for word in words):
-        message = f"arm {name!r} has no place for the query"
-        raise UsageError(message, hint=hint)
-    return CommandArm(name, words)
 
 
 def paths_in_output(output: str, folder: Path, known: frozenset[str]) -> list[tuple[str, int]]:
@@ -131,10 +94,16 @@ def paths_in_output(output: str, folder: Path, known: frozenset[str]) -> list[tu
     return list(found.items())
 
 
+def known_path(text: str, known: frozenset[str]) -> str | None:
+    """Return the known file that ``text`` starts with, a line number after it or nothing."""
+    path = _PLACE_AFTER.sub("", text.strip()).removeprefix("./")
+    return path if path in known else None
+
+
 def _named(line: str, known: frozenset[str]) -> str | None:
     text = line.strip()
-    first = _PLACE_AFTER.sub("", text).removeprefix("./")
-    if first in known:
+    first = known_path(text, known)
+    if first is not None:
         return first
     for word in re.findall(r"[^\s\"'`,;()\[\]{}<>|]+", text):
         bare = re.sub(r":\d+(?:[-:]\d+)*:?$", "", word).removeprefix("./").rstrip(":")

@@ -64,7 +64,8 @@ REPLAY = Tool(
             "arm",
             ParameterType.TEXTS,
             "which searchers: grep, glossary, lexical, semantic, history, hybrid, or your own as "
-            "'name=command {query}'; default: all but glossary",
+            "'name=command {query}' or 'name=mcp:command tool=NAME argument={query}'; default: "
+            "all but glossary",
             default=(),
             flags=("--arm", "-a"),
             metavar="ARM",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,9 @@ from wherein.external.git import Git
 from wherein.history.open import History
 from wherein.history.source import open_source, tree_paths
 from wherein.measure.arms import ARM_HELP, Arm, Found
-from wherein.measure.arms_external import parse_arm
 from wherein.measure.arms_grep import MAX_ROUNDS, GrepArm, search_words
 from wherein.measure.arms_index import INDEX_ARMS, IndexArm, Shared
+from wherein.measure.arms_own import parse_arm
 from wherein.measure.replay_index import ReplayIndexer
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
 from wherein.measure.report import Case, ReplayReport, SizeFigures, make_report
@@ -24,13 +25,14 @@ from wherein.measure.requests import Request, Selection, Wanted, select_requests
 from wherein.metrics import hit_at
 from wherein.settings import Settings
 
-__all__ = ["MODES", "ReplayPlan", "open_history", "replay_repository"]
+__all__ = ["MODES", "ReplayPlan", "check_plan", "open_history", "replay_repository", "select"]
 
 MODES = ("snapshot", "parent")
 """``snapshot``: one tree older than all requests. ``parent``: each request in its parent's tree."""
 
 DEFAULT_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
 _SIZE_SHARES = (0.5, 0.25)
+_MAX_FAILURES_TOLD = 5
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -89,10 +91,10 @@ def replay_repository(
         ExternalError: Git failed.
     """
     started = time.process_time()
-    _check(plan)
+    check_plan(plan)
     git, history = open_history(root, family)
     contents = Contents(git)
-    selection = _select(git, history, plan, contents)
+    selection = select(git, history, plan, contents)
     if not selection.requests:
         state = history.state()
         reason = "no commit can be a request" if state.n_commits else "no commit yet"
@@ -127,7 +129,12 @@ def replay_repository(
     )
 
 
-def _check(plan: ReplayPlan) -> None:
+def check_plan(plan: ReplayPlan) -> None:
+    """Refuse a plan that makes no sense.
+
+    Raises:
+        UsageError: It names an unknown arm or mode, or asks for no request.
+    """
     if plan.mode not in MODES:
         message = f"unknown mode {plan.mode!r}"
         raise UsageError(message, hint=near_name_hint(plan.mode, MODES, fallback=f"one of {MODES}"))
@@ -141,7 +148,8 @@ def _check(plan: ReplayPlan) -> None:
             raise UsageError(message, hint=near_name_hint(name, ARM_HELP, fallback=fallback))
 
 
-def _select(git: Git, history: History, plan: ReplayPlan, contents: Contents) -> Selection:
+def select(git: Git, history: History, plan: ReplayPlan, contents: Contents) -> Selection:
+    """Return the requests of ``plan``, oldest first, with their kinds."""
     head = git.head()
     view = history.view((), head) if head is not None else None
     if view is None:
@@ -274,13 +282,16 @@ def _notes(git: Git, cases: Sequence[Case], history: History, plan: ReplayPlan) 
     notes = _state_notes(git, history)
     if len(cases) < plan.wanted.n:
         notes.append(f"only {len(cases)} of {plan.wanted.n} commits could be requests")
-    failed = {
+    failed = Counter(
         f"arm {name}: {found.note}"
         for case in cases
         for name, found in case.found.items()
         if found.note
-    }
-    return (*notes, *sorted(failed)[:5])
+    )
+    told = [f"{what} ({n} of {len(cases)} requests)" for what, n in sorted(failed.items())]
+    if len(told) > _MAX_FAILURES_TOLD:
+        told[_MAX_FAILURES_TOLD:] = [f"and {len(told) - _MAX_FAILURES_TOLD} other failures"]
+    return (*notes, *told)
 
 
 def _state_notes(git: Git, history: History) -> list[str]:
