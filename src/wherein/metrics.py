@@ -8,7 +8,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-__all__ = ["Interval", "bootstrap_mean", "hit_at", "ndcg_at", "recall_at", "reciprocal_rank"]
+__all__ = [
+    "Interval",
+    "bootstrap_mean",
+    "hit_at",
+    "ndcg_at",
+    "precision_at",
+    "recall_at",
+    "reciprocal_rank",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,11 @@ class Interval:
 def hit_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return 1.0 when any of the first ``k`` items is relevant, else 0.0."""
     return float(any(item in relevant for item in ranked[:k]))
+
+
+def precision_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Return the share of ``k`` places that hold a relevant item; an empty place holds none."""
+    return sum(item in relevant for item in ranked[:k]) / k
 
 
 def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,8 @@ from wherein.walk.reading import TreeReader
 from wherein.walk.walker import real_root, with_links_now
 
 if TYPE_CHECKING:
+    from wherein.search.own_weights import OwnRanking
+    from wherein.search.pipeline import Features
     from wherein.search.retrievers import SignalSource
 
 __all__ = ["Progress", "Status", "Workspace", "indexed_roots"]
@@ -112,6 +114,7 @@ class Workspace:
         self._segments: dict[str, Segment] = {}
         self._opened: tuple[Manifest, TreeIndex] | None = None
         self._sources: tuple[str | None, tuple[SignalSource, ...]] | None = None
+        self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
 
     def __enter__(self) -> Workspace:
         return self
@@ -199,6 +202,11 @@ class Workspace:
         """
         from wherein.search.pipeline import search
 
+        check_text(query)
+        check_limit(limit)
+
+        ranking = self.ranking()
+
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             return search(
                 index,
@@ -209,11 +217,59 @@ class Workspace:
                 sources=self._history(manifest.head.commit),
                 own_names=self._own_names(),
                 read_text=texts,
+                weights=ranking.weights,
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )
 
-        return self._answer(ask, query, limit, filters or Filters())
+        answer = self._answer(ask, query, limit, filters or Filters())
+        return replace(answer, ranking=ranking.name)
+
+    def ranking(self) -> OwnRanking:
+        """Return the weights that rank the answers here: those that ship, or the repository's own.
+
+        Own ones are fitted by `measure.fit`; a file that cannot be used is named and left aside.
+        """
+        from wherein.search.own_weights import own_weights_file, read_own_weights, shipped_ranking
+
+        try:
+            found = own_weights_file(self.layout.family).stat()
+            state = (found.st_mtime_ns, found.st_size, found.st_ino)
+        except OSError:
+            state = ()
+        if not state or not self.settings.own_weights:
+            return shipped_ranking(is_off=bool(state))
+        if self._ranking is None or self._ranking[0] != state:
+            self._ranking = (state, read_own_weights(self.layout.family, self.model_name))
+        return self._ranking[1]
+
+    def features(self, query: str) -> Features:
+        """Return the signals of a query's candidates, as `search` weighs them; for fitting weights.
+
+        Raises:
+            QueryError: The query is empty.
+            StoreError: The index cannot be used.
+        """
+        from wherein.search.pipeline import explain_features
+
+        def ask() -> Features:
+            coverage = self.refresh()
+            with closing(VerifiedTexts(self.root, coverage.manifest)) as texts:
+                return explain_features(
+                    self._open(coverage),
+                    query,
+                    embedder=self._embedder,
+                    sources=self._history(coverage.manifest.head.commit),
+                    own_names=self._own_names(),
+                    read_text=texts,
+                )
+
+        return self._healed(ask)
+
+    @property
+    def model_name(self) -> str:
+        """The embedding model in use, ``none`` without one."""
+        return self._embedder.name if self._embedder else "none"
 
     def similar(
         self, path: str, line: int, limit: int = 10, *, filters: Filters | None = None
@@ -255,7 +311,7 @@ class Workspace:
         """
         manifest = self._freshness.stored()
         is_indexing = FileLock(self.layout.tree_lock).is_taken()
-        model = self._embedder.name if self._embedder else "none"
+        model = self.model_name
         n_bytes = self.layout.size()
         if manifest is None:
             return Status(

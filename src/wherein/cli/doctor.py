@@ -67,9 +67,9 @@ class DoctorResult:
 def doctor(invocation: Invocation) -> DoctorResult:
     """Say what is wrong and how to mend it.
 
-    Looks at Python, git, ripgrep, the folder for indexes, the index of this repository and the
-    model; then starts the server, here and with the command in each client's own file, and asks it
-    for its tools.
+    Looks at Python, git, ripgrep, the folder for indexes, the index and the ranking weights of this
+    repository and the model; then starts the server, here and with the command in each client's own
+    file, and asks it for its tools.
     """
     checks = [
         _python(),
@@ -78,6 +78,7 @@ def doctor(invocation: Invocation) -> DoctorResult:
         _guarded("folder for indexes", lambda: _home(invocation)),
         _guarded("model", lambda: _model(invocation)),
         _guarded("index", lambda: _index(invocation)),
+        _guarded("ranking", lambda: _ranking(invocation)),
         _server("server", [sys.executable, "-m", "wherein", "mcp"], invocation),
         *_clients(invocation),
     ]
@@ -146,6 +147,15 @@ def _index(invocation: Invocation) -> Check:
     if not found.is_indexed:
         return Check("index", _OK, f"{context.root} is not indexed yet; the first search does it")
     return Check("index", _OK, f"{context.root}: {found.n_files} files, {found.n_chunks} chunks")
+
+
+def _ranking(invocation: Invocation) -> Check:
+    context = invocation.context
+    ranking = context.workspace(context.root).ranking()
+    if ranking.is_ignoring and context.settings.own_weights:
+        hint = "fit again with 'wherein replay --fit', or drop them: wherein clear --weights"
+        return Check("ranking", _WARNING, ranking.name, hint)
+    return Check("ranking", _OK, ranking.name)
 
 
 def _server(name: str, argv: list[str], invocation: Invocation, folder: str = "") -> Check:

@@ -6,10 +6,12 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
 from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.measure.fit import FitReport
 from wherein.metrics import ndcg_at, recall_at, reciprocal_rank
 from wherein.tools.context import Progress, ToolContext
 
@@ -62,6 +64,8 @@ class QueryOutcome:
     recall_at_1: float
     recall_at_5: float
     recall_at_10: float
+    precision_at_3: float
+    """Share of the first three hits that show an expected place."""
     ndcg_at_10: float
     mrr: float
     tokens: int
@@ -76,6 +80,10 @@ class BenchFigures:
     recall_at_1: float
     recall_at_5: float
     recall_at_10: float
+    precision_at_3: float
+    """Share of the first three hits that show an expected place."""
+    without_right: float
+    """Share of queries with no expected place among the hits."""
     ndcg_at_10: float
     mrr: float
     tokens: float
@@ -90,9 +98,13 @@ class BenchResult:
     missed: tuple[str, ...]
     """Each floor that was missed, in words; empty when all were met."""
     notes: tuple[str, ...] = ()
+    fit: FitReport | None = None
+    """With ``--fit``: what weights fitted for the repository bring."""
 
 
-def bench(context: ToolContext, file: str, *, floor: Sequence[str] = ()) -> BenchResult:
+def bench(
+    context: ToolContext, file: str, *, floor: Sequence[str] = (), fit: bool = False
+) -> BenchResult:
     """Run labelled queries and compare the answers with what was expected.
 
     The file is TOML or JSON: ``[[query]]`` tables with ``query``, ``expect`` (paths, or
@@ -100,22 +112,53 @@ def bench(context: ToolContext, file: str, *, floor: Sequence[str] = ()) -> Benc
     recall_at_1, recall_at_5, recall_at_10, ndcg_at_10 and mrr and the most tokens. Ends with 1 when
     a floor is missed, so that a build can stop.
 
+    With fit, ranking weights are fitted on two thirds of the queries, and kept and used from then
+    on only when the third held out (by a hash of the query) proves them better than those that
+    ship. The figures are of the ranking that is in use afterwards.
+
     Raises:
         PathError: The file cannot be read.
         UsageError: The file or a floor is not of that form, or an expected file does not exist.
+        StoreError: The fitted weights cannot be written.
     """
     queries, floors = read_queries(context, file)
     floors.update(_read_floor(text) for text in floor)
     workspace = context.workspace(context.root)
     index = workspace.index()
     _check_expected(index, queries)
+    fitted = _fitted(context, workspace, queries, file) if fit else None
     outcomes: list[QueryOutcome] = []
     for number, query in enumerate(queries, start=1):
         context.stop_if_cancelled()
         context.on_progress(Progress("queries", number, len(queries), 0, None))
         outcomes.append(_run(workspace, query))
     figures = _figures(outcomes)
-    return BenchResult(figures, tuple(outcomes), _missed(figures[0], floors))
+    missed = _missed(figures[0], floors)
+    return BenchResult(figures, tuple(outcomes), missed, _notes(workspace), fitted)
+
+
+def _fitted(
+    context: ToolContext, workspace: Workspace, queries: Sequence[BenchQuery], file: str
+) -> FitReport:
+    from wherein.measure.fit import Origin, fit_and_keep
+    from wherein.measure.fit_bench import collect_queries
+
+    def tell(step: str, n_done: int, n_total: int) -> None:
+        context.stop_if_cancelled()
+        context.on_progress(Progress(step, n_done, n_total, 0, None))
+
+    origin = Origin(
+        workspace.layout.family, f"{datetime.now(UTC):%Y-%m-%d}", f"wherein bench {file} --fit"
+    )
+    return fit_and_keep(collect_queries(workspace, queries, tell), origin)
+
+
+def _notes(workspace: Workspace) -> tuple[str, ...]:
+    """Say which weights ranked the answers where they are not those that ship."""
+    ranking = workspace.ranking()
+    if ranking.own is not None:
+        return (f"ranked with weights {ranking.name}; queries they were fitted on flatter them",)
+    return (f"ranking: {ranking.name}",) if ranking.is_ignoring else ()
 
 
 def read_queries(context: ToolContext, file: str) -> tuple[list[BenchQuery], dict[str, float]]:
@@ -242,10 +285,17 @@ def _run(workspace: Workspace, query: BenchQuery) -> QueryOutcome:
         recall_at_1=recall_at(covered, query.expect, 1),
         recall_at_5=recall_at(covered, query.expect, 5),
         recall_at_10=recall_at(covered, query.expect, 10),
+        precision_at_3=_precision(index, answer.hits, query),
         ndcg_at_10=ndcg_at(covered, query.expect, 10),
         mrr=reciprocal_rank(covered, query.expect, 10),
         tokens=_tokens(answer.hits),
     )
+
+
+def _precision(index: TreeIndex, hits: Sequence[Hit], query: BenchQuery) -> float:
+    """Return the share of the first three places that hold a hit with an expected place."""
+    right = [any(_covers(index, hit, place) for place in query.expect) for hit in hits[:3]]
+    return sum(right) / 3
 
 
 def _rank_of(index: TreeIndex, hits: Sequence[Hit], expected: str) -> int | None:
@@ -291,6 +341,8 @@ def _figures(outcomes: Sequence[QueryOutcome]) -> tuple[BenchFigures, ...]:
             recall_at_1=fmean(o.recall_at_1 for o in members),
             recall_at_5=fmean(o.recall_at_5 for o in members),
             recall_at_10=fmean(o.recall_at_10 for o in members),
+            precision_at_3=fmean(o.precision_at_3 for o in members),
+            without_right=fmean(float(not any(o.ranks.values())) for o in members),
             ndcg_at_10=fmean(o.ndcg_at_10 for o in members),
             mrr=fmean(o.mrr for o in members),
             tokens=fmean(o.tokens for o in members),

@@ -26,6 +26,12 @@ _COMMITS = Parameter(
     flags=("--commits", "-n"),
     metavar="N",
 )
+_FIT = Parameter(
+    "fit",
+    ParameterType.FLAG,
+    "fit ranking weights for this repository; kept only where a held-out third proves them better",
+    default=False,
+)
 
 REPLAY = Tool(
     name="replay",
@@ -78,6 +84,7 @@ REPLAY = Tool(
             default=True,
             off_flags=("--no-sizes",),
         ),
+        _FIT,
     ),
     faces=_CLI_ONLY,
 )
@@ -127,6 +134,7 @@ BENCH = Tool(
             flags=("--floor",),
             metavar="NAME=VALUE",
         ),
+        _FIT,
     ),
     faces=_CLI_ONLY,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from wherein.tools.context import Progress, ToolContext
 
 if TYPE_CHECKING:
     from wherein.measure.report import ReplayReport
+    from wherein.measure.requests import Wanted
 
 __all__ = ["family_of", "read_date", "replay", "write_page"]
 
@@ -29,6 +30,7 @@ def replay(
     arm: Sequence[str] = (),
     html: str | None = None,
     sizes: bool = True,
+    fit: bool = False,
 ) -> ReplayReport:
     """Take real commits as requests and see who finds the files they changed.
 
@@ -37,10 +39,15 @@ def replay(
     how many rounds and for how many tokens, with intervals and differences, for requests that name
     code and plain ones apart. Nothing of yours is changed, and nothing leaves the machine.
 
+    With fit, ranking weights are fitted to this repository instead: on the older two thirds of the
+    requests, each searched in its parent's tree. They are kept, and used from then on, only when
+    the newest third proves them better than the weights that ship.
+
     Raises:
         PathError: There is no git repository, or the report cannot be written.
         UsageError: A date, arm or number is wrong.
         ExternalError: Git failed.
+        StoreError: The fitted weights cannot be written.
     """
     from wherein.measure.replay_run import DEFAULT_ARMS, ReplayPlan, replay_repository
     from wherein.measure.requests import Wanted
@@ -67,12 +74,34 @@ def replay(
         context.stop_if_cancelled()
         context.on_progress(Progress(step, n_done, n_total, 0, None))
 
-    report = replay_repository(
-        root, context.settings, plan, family=family_of(context, root), progress=tell
-    )
+    family = family_of(context, root)
+    if fit:
+        if arm or html is not None:
+            message = "a fit compares no arms and makes no page"
+            raise UsageError(message, hint="run replay once with --fit and once without")
+        return _fitted(root, context, plan.wanted, family, tell)
+    report = replay_repository(root, context.settings, plan, family=family, progress=tell)
     if html is not None:
         write_page(context, html, report)
     return report
+
+
+def _fitted(
+    root: Path,
+    context: ToolContext,
+    wanted: Wanted,
+    family: Path | None,
+    tell: Callable[[str, int, int], None],
+) -> ReplayReport:
+    """Return the report of a fit alone: it has requests and no arm."""
+    from wherein.measure.fit import Origin, fit_and_keep
+    from wherein.measure.fit_replay import collect_replay
+    from wherein.measure.report import fit_report
+
+    collected = collect_replay(root, context.settings, wanted, family=family, progress=tell)
+    command = f"wherein replay --fit --commits {wanted.n}"
+    origin = Origin(family, f"{datetime.now(UTC):%Y-%m-%d}", command)
+    return fit_report(str(root), collected, fit_and_keep(collected, origin))
 
 
 def _glossary(root: Path) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -119,8 +119,19 @@ class TextTree:
         return TextTree(self.commit, files, self.contents)
 
 
-def read_tree(git: Git, commit: str, contents: Contents) -> TextTree:
-    """Return the searchable source files of a commit, their contents read.
+def read_tree(
+    git: Git,
+    commit: str,
+    contents: Contents,
+    admits: Callable[[str], bool] = is_pool_path,
+) -> TextTree:
+    """Return the searchable files of a commit, their contents read.
+
+    Args:
+        git: Where the objects are.
+        commit: Whose tree.
+        contents: Takes up the files' bytes.
+        admits: Whether a path is in the tree; by default the source files that can be targets.
 
     Raises:
         ExternalError: Git cannot read the tree.
@@ -128,7 +139,7 @@ def read_tree(git: Git, commit: str, contents: Contents) -> TextTree:
     files = {
         path: blob
         for path, blob, size in tree_paths(git, commit)
-        if size <= MAX_FILE_BYTES and is_pool_path(path)
+        if size <= MAX_FILE_BYTES and admits(path)
     }
     contents.load(files.values())
     binary = {blob for blob in set(files.values()) if b"\0" in contents.bytes_of(blob)[:8000]}

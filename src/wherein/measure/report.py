@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 import numpy as np
 
 from wherein.measure.arms import Found, until_target
+from wherein.measure.fit import Collected, FitReport
 from wherein.measure.requests import NAMED, PLAIN, Request
 from wherein.metrics import Interval, hit_at, recall_at, reciprocal_rank
 
@@ -24,6 +25,7 @@ __all__ = [
     "ReplayReport",
     "SizeFigures",
     "figures",
+    "fit_report",
     "interval_of",
     "make_report",
 ]
@@ -153,6 +155,8 @@ class ReplayReport:
     """Every request, oldest first."""
     notes: tuple[str, ...]
     cpu_seconds: float
+    fit: FitReport | None = None
+    """With ``--fit``: what weights fitted for the repository bring."""
 
     def figure(self, arm: str, group: str = "all") -> ArmFigures | None:
         """Return one arm's figures over one group."""
@@ -195,6 +199,18 @@ def make_report(
         outcomes=tuple(_outcome(case, arms) for case in cases),
         notes=tuple(notes),
         cpu_seconds=cpu_seconds,
+    )
+
+
+def fit_report(repository: str, collected: Collected, fit: FitReport) -> ReplayReport:
+    """Return the report of a fit: it has requests, and no arm."""
+    kinds = collected.examples.categories
+    return replace(
+        make_report((), (), repository=repository, mode="parent", history=collected.history),
+        n_requests=len(kinds),
+        n_named=kinds.count(NAMED),
+        n_plain=kinds.count(PLAIN),
+        fit=fit,
     )
 
 

@@ -7,7 +7,7 @@ from typing import cast
 from wherein.measure.advise import Advice
 from wherein.render.escape import show_path
 from wherein.render.rendered import Rendered, Style
-from wherein.render.replay import table
+from wherein.render.tables import table
 
 __all__ = ["render"]
 

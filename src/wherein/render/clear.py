@@ -17,5 +17,5 @@ def render(result: object, style: Style) -> Rendered:
     found = cast("ClearResult", result)
     names = ", ".join(style.paint("path", show_path(name)) for name in found.roots)
     if not found.n_bytes:
-        return Rendered((f"no index of {names} to remove\n",))
-    return Rendered((f"removed the index of {names} ({show_bytes(found.n_bytes)})\n",))
+        return Rendered((f"no {found.what} of {names} to remove\n",))
+    return Rendered((f"removed the {found.what} of {names} ({show_bytes(found.n_bytes)})\n",))

@@ -9,7 +9,7 @@ from wherein.measure.glossary_report import CheckedLine, GlossaryReport, Verdict
 from wherein.measure.glossary_trial import ROUNDS, KeptLine
 from wherein.render.escape import show_line
 from wherein.render.rendered import Rendered, Style
-from wherein.render.replay import table
+from wherein.render.tables import table
 
 __all__ = ["messages", "render"]
 

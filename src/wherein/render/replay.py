@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 from wherein.measure.report import CONTROL, ArmFigures, ReplayReport
 from wherein.render.escape import show_path
+from wherein.render.fit import show_fit
 from wherein.render.rendered import Rendered, Style
+from wherein.render.tables import table
 
-__all__ = ["render", "table"]
+__all__ = ["render"]
 
 _HEAD = ("arm", "n", "hit@1", "hit@5", "hit@10", "interval", "MRR", "rounds", "tokens")
 
@@ -29,21 +30,12 @@ def render(result: object, style: Style) -> Rendered:
     parts.append(_rounds(report))
     parts.append(_differences(report))
     parts.append(_sizes(report))
+    if report.fit is not None:
+        parts.append(show_fit(report.fit, style))
     if report.skipped:
         shown = ", ".join(f"{count} {reason}" for reason, count in report.skipped.items())
         parts.append(f"\nno requests: {shown}\n")
     return Rendered(tuple(part for part in parts if part))
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as columns: the first to the left, the others to the right."""
-    widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
-    lines: list[str] = []
-    for row in (head, *rows):
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  " + "  ".join(cells).rstrip() + "\n")
-    return "".join(lines)
 
 
 def _requests(report: ReplayReport) -> str:

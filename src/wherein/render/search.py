@@ -83,6 +83,10 @@ def _notes(found: SearchResult) -> list[str]:
         more = len(found.not_covered) - _MAX_NAMED
         named += f" and {more} more" if more > 0 else ""
         lines.append(f"note: not indexed yet: {named}")
+    lines.extend(
+        f"ranking of {show_path(name)}: {show_line(ranking)}"
+        for name, ranking in found.rankings.items()
+    )
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import cast
 from wherein.measure.sessions import SLOW_SEARCHES, SessionFigures, SessionGroup, SessionsReport
 from wherein.render.escape import show_line
 from wherein.render.rendered import Rendered, Style
-from wherein.render.replay import table
+from wherein.render.tables import table
 
 __all__ = ["messages", "render"]
 

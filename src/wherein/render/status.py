@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from wherein.render.escape import show_path
+from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.status import StatusResult, WorkspaceStatus
 
@@ -54,6 +54,8 @@ def _workspace(item: WorkspaceStatus, style: Style) -> str:
         more = len(ordered) - _MAX_LANGUAGES
         lines.append(f"  languages: {shown}" + (f" and {more} more" if more > 0 else ""))
     lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}, model: {item.model}")
+    if item.ranking != "shipped":
+        lines.append(f"  ranking: {show_line(item.ranking)}")
     lines.append(f"  snapshot: {item.snapshot_id}" + (f" at {item.head[:12]}" if item.head else ""))
     if item.skipped_by_reason:
         pairs = sorted(item.skipped_by_reason.items())

@@ -25,7 +25,15 @@ from wherein.search.literal import (
 from wherein.search.matches import Matches, match
 from wherein.search.places import choose_place, matched_lines
 from wherein.search.query import Query, TermKind, understand
-from wherein.search.rank import Ranked, Weights, WeightSet, bundled_weights, contributions, rank
+from wherein.search.rank import (
+    Ranked,
+    Weights,
+    WeightSet,
+    bundled_weights,
+    contributions,
+    rank,
+    situation,
+)
 from wherein.search.retrievers import (
     MAX_CANDIDATES,
     Candidates,
@@ -51,6 +59,8 @@ class Features:
     names: tuple[str, ...]
     matrix: NDArray[np.float32]
     """Shape ``(len(files), len(names))``, raw signal values."""
+    situation: str
+    """The set of weights that counts for the query: one of `rank.SITUATIONS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +113,7 @@ def search(
     """
     found = _find(index, text, filters, embedder, sources, own_names, read_text)
     chosen = (weights or bundled_weights()).choose(
-        has_history=any(source.name == "history" for source in sources),
-        has_vectors=found.similarities is not None,
+        has_history=_has_history(sources), has_vectors=found.similarities is not None
     )
     paths = [index.path(file) for file in found.evaluated.files.tolist()]
     ranked = rank(found.evaluated, chosen, paths)
@@ -145,7 +154,17 @@ def explain_features(
     found = _find(index, text, filters, embedder, sources, own_names, read_text)
     files = tuple(found.evaluated.files.tolist())
     paths = tuple(index.path(file) for file in files)
-    return Features(files, paths, found.evaluated.names, found.evaluated.matrix)
+    return Features(
+        files,
+        paths,
+        found.evaluated.names,
+        found.evaluated.matrix,
+        situation(has_history=_has_history(sources), has_vectors=found.similarities is not None),
+    )
+
+
+def _has_history(sources: Sequence[SignalSource]) -> bool:
+    return any(source.name == "history" for source in sources)
 
 
 def _find(

@@ -21,12 +21,14 @@ from wherein.errors import SettingsError
 from wherein.search.signals import Evaluated
 
 __all__ = [
+    "SITUATIONS",
     "EvidenceModel",
     "WeightSet",
     "Weights",
     "bundled_weights",
     "contributions",
     "read_weights",
+    "situation",
 ]
 
 
@@ -57,9 +59,7 @@ class Weights(msgspec.Struct, frozen=True):
 
     def choose(self, *, has_history: bool, has_vectors: bool) -> WeightSet:
         """Return the set for a situation, or the nearest that the file has."""
-        full = "+".join(
-            name for name, has in (("history", has_history), ("vectors", has_vectors)) if has
-        )
+        full = situation(has_history=has_history, has_vectors=has_vectors)
         for name in (full, "history" if has_history else "", "vectors" if has_vectors else ""):
             if name in self.sets:
                 return self.sets[name]
@@ -67,6 +67,15 @@ class Weights(msgspec.Struct, frozen=True):
 
 
 WEIGHTS_VERSION = 1
+
+SITUATIONS = ("plain", "vectors", "history", "history+vectors")
+"""The sets a weights file may have."""
+
+
+def situation(*, has_history: bool, has_vectors: bool) -> str:
+    """Return the one of `SITUATIONS` that a query is in."""
+    names = (("history", has_history), ("vectors", has_vectors))
+    return "+".join(name for name, has in names if has) or "plain"
 
 
 def read_weights(path: Path) -> Weights:

@@ -216,6 +216,12 @@ CLEAR = Tool(
     parameters=(
         _PLACES,
         Parameter("all", ParameterType.FLAG, "remove every index and clone", default=False),
+        Parameter(
+            "weights",
+            ParameterType.FLAG,
+            "remove only the ranking weights fitted for the repository",
+            default=False,
+        ),
     ),
     faces=_CLI_ONLY,
     is_read_only=False,

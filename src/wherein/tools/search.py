@@ -77,6 +77,8 @@ class SearchResult:
     skipped: tuple[Skipped, ...] = ()
     snapshots: Mapping[str, str] = field(default_factory=dict[str, str])
     """Repository to the id of the state of its files that this answer is from."""
+    rankings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """With ``explain``: repository to the weights that ranked it, ``shipped`` or its own."""
     counters: Counters = field(default_factory=Counters)
 
 
@@ -269,6 +271,11 @@ def _result(
         not_covered=tuple(name for answer in answers for name in answer.not_covered),
         skipped=tuple(item for answer in answers for item in answer.skipped),
         snapshots={part.repository.name: part.answer.snapshot_id for part in parts},
+        rankings={
+            part.repository.name: part.answer.ranking
+            for part in parts
+            if explain and part.answer.ranking
+        },
         counters=_summed([answer.counters for answer in answers]),
     )
 

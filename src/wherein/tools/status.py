@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wherein.errors import UsageError
 from wherein.tools.context import ToolContext
 from wherein.tools.repositories import find_repositories, is_git_url
 from wherein.types import Skipped
@@ -34,6 +35,8 @@ class WorkspaceStatus:
     languages: Mapping[str, int]
     """Language to its number of files."""
     model: str
+    ranking: str
+    """Which weights rank the answers: ``shipped``, or those fitted for the repository."""
     snapshot_id: str
     head: str | None
     skipped_by_reason: Mapping[str, int]
@@ -60,6 +63,8 @@ class ClearResult:
 
     roots: tuple[str, ...]
     n_bytes: int
+    what: str = "index"
+    """``index``, or ``fitted weights``."""
 
 
 def status(
@@ -105,15 +110,21 @@ def clear(
     repositories: Sequence[str] = (),
     *,
     all: bool = False,  # noqa: A002 - the option's name
+    weights: bool = False,
 ) -> ClearResult:
     """Remove indexes from the cache; the files themselves are not touched.
 
     Without a folder it is the one you stand in. Nothing is lost but time: the next search builds
-    the index again.
+    the index again. Ranking weights fitted for a repository go with the last index of it; with
+    weights they alone go, and searches are ranked with those that ship.
 
     Raises:
         PathError: A folder does not exist or may not be read.
+        UsageError: ``all`` and ``weights`` are both given.
+        StoreError: The weights cannot be removed.
     """
+    if weights:
+        return _clear_weights(context, repositories, all_too=all)
     home = context.settings.home
     if all:
         n_bytes = 0
@@ -127,6 +138,20 @@ def clear(
         n_bytes += context.workspace(root).clear()
         roots.append(str(root))
     return ClearResult(tuple(roots), n_bytes)
+
+
+def _clear_weights(
+    context: ToolContext, repositories: Sequence[str], *, all_too: bool
+) -> ClearResult:
+    from wherein.search.own_weights import drop_own_weights
+
+    if all_too:
+        message = "--all removes every index, --weights keeps them"
+        raise UsageError(message, hint="give one of the two")
+    roots = _roots(context, repositories)
+    families = dict.fromkeys(context.workspace(root).layout.family for root in roots)
+    n_bytes = sum(drop_own_weights(family) for family in families)
+    return ClearResult(tuple(str(root) for root in roots), n_bytes, "fitted weights")
 
 
 def _roots(context: ToolContext, names: Sequence[str]) -> list[Path]:
@@ -146,6 +171,7 @@ def _status(workspace: Workspace, *, with_skipped: bool) -> WorkspaceStatus:
         n_bytes_on_disk=found.n_bytes,
         languages=dict(found.languages),
         model=found.model,
+        ranking=workspace.ranking().name,
         snapshot_id=found.snapshot_id,
         head=found.head,
         skipped_by_reason=dict(found.skipped_by_reason),

@@ -1,0 +1,113 @@
+"""Collects what a fit learns from the repository's own commits: no request sees a later one.
+
+Each request is asked in its parent's tree with the history up to there, over every file a search
+would have there: tests and documentation are candidates, and wrong answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from wherein.embed.load import load_embedder
+from wherein.errors import QueryError
+from wherein.measure.arms_index import Shared
+from wherein.measure.fit import Collected
+from wherein.measure.fit_examples import ExamplesBuilder
+from wherein.measure.replay_index import ReplayIndexer
+from wherein.measure.replay_run import Progress, ReplayPlan, check_plan, open_history, select
+from wherein.measure.replay_trees import Contents, TextTree, read_tree
+from wherein.measure.requests import Request, Wanted, is_pool_path
+from wherein.search.pipeline import explain_features
+from wherein.settings import Settings
+from wherein.walk.classify import classify, skip_reason
+from wherein.walk.language import detect_language
+
+__all__ = ["collect_replay"]
+
+
+def collect_replay(
+    root: Path,
+    settings: Settings,
+    wanted: Wanted,
+    *,
+    family: Path | None = None,
+    progress: Progress | None = None,
+) -> Collected:
+    """Return the requests of ``wanted`` with the signals of their candidates, oldest first.
+
+    Args:
+        root: A working tree or bare repository.
+        settings: Chunk size, model, kinds of files.
+        wanted: How many commits, and which.
+        family: Folder where the commits that are read are kept; None keeps them in memory.
+        progress: Told how far it is.
+
+    Raises:
+        PathError: There is no git repository.
+        UsageError: No request is asked for.
+        ExternalError: Git failed.
+    """
+    plan = ReplayPlan(wanted, mode="parent")
+    check_plan(plan)
+    git, history = open_history(root, family)
+    contents = Contents(git)
+    selection = select(git, history, plan, contents)
+    embedder = load_embedder(settings)
+    name = git.top.name.removesuffix(".git")
+    shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
+    admits = _searched(settings)
+    builder = ExamplesBuilder(name, "replay")
+    situations: list[str] = []
+    try:
+        for number, request in enumerate(selection.requests, start=1):
+            tree = read_tree(git, request.parent, contents, admits)
+            if progress is not None:
+                progress("requests", number, len(selection.requests))
+            situation = _add(builder, shared, tree, request)
+            if situation:
+                situations.append(situation)
+    finally:
+        shared.indexer.close()
+    model = embedder.name if embedder else "none"
+    return Collected(builder.build(), tuple(situations), model, str(history.state()))
+
+
+def _searched(settings: Settings) -> Callable[[str], bool]:
+    """Return what tells whether a search would have a path among its candidates."""
+    kinds = frozenset(settings.index_kinds)
+
+    @cache
+    def is_searched(path: str) -> bool:
+        kind, _ = classify(path, detect_language(path))
+        return not skip_reason(path) and kind in kinds
+
+    return is_searched
+
+
+def _add(builder: ExamplesBuilder, shared: Shared, tree: TextTree, request: Request) -> str:
+    """Add one request; return the situation it is in, empty when nothing can be asked."""
+    index = shared.indexer.index_of(tree)
+    source = shared.source_of(index, tree.commit)
+    try:
+        features = explain_features(
+            index,
+            request.text,
+            embedder=shared.embedder,
+            sources=(source,) if source is not None else (),
+            own_names=shared.own_names,
+            read_text=tree.text,
+        )
+    except QueryError:
+        return ""
+    targets = set(request.targets)
+    builder.add(
+        features.names,
+        features.matrix,
+        labels=[path in targets for path in features.paths],
+        counts=[is_pool_path(path) for path in features.paths],
+        n_targets=len(targets),
+        category=request.kind,
+    )
+    return features.situation
