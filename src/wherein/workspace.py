@@ -202,8 +202,6 @@ class Workspace:
         """
         from wherein.search.pipeline import search
 
-        check_text(query)
-        check_limit(limit)
 
         ranking = self.ranking()
 
