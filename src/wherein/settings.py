@@ -122,7 +122,7 @@ SETTING_HELP: Mapping[str, str] = {
     "focus_boost": "weight of focus files in the repo map",
     "identifier_boost": "weight of mentioned identifiers in the repo map",
     "use_history": "whether earlier commits take part in ranking",
-    "own_weights": "whether ranking weights fitted for the repository are used, where there are any",
+    "own_weights": "whether ranking weights fitted for the repository are used",
     "max_tokens": "token budget of an answer",
     "roots": "further folders, besides the workspace, that tools may read",
 }
