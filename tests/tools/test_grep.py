@@ -310,3 +310,54 @@ def test_a_large_workspace_gets_an_index_of_its_own(
         assert (found.lines(), found.is_indexed) == (["f7.py"], True)
         (root / "f3.py").write_text("word7 = 2\n")
         assert tool(call, "word7 ").lines() == ["f3.py", "f7.py"]
+
+
+def test_nothing_found_says_how_much_was_searched_and_what_was_not(tmp_path: Path) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {
+            ".gitignore": "*.log\nbuild/\n",
+            "a.py": "x\n",
+            "kept.log": "x\n",
+            "other.log": "x\n",
+            "build/out.py": "x\n",
+        },
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", "kept.log")
+    for options in ({}, {"is_multiline": True}, {"is_inverted": True}, {"globs": ("!*.md",)}):
+        pattern = "." if "is_inverted" in options else "needle"
+        for mode in OutputMode:
+            found = grep(root, pattern, mode=mode, **options)
+            assert found.lines() == [], (options, mode)
+            assert found.n_files_searched == 3, (options, mode)
+            assert [(skip.reason, skip.examples) for skip in found.skipped] == [
+                ("ignored", ("build", "other.log"))
+            ], (options, mode)
+
+
+def test_with_very_many_ignored_files_git_is_asked_for_the_tracked_ones(tmp_path: Path) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": "*.log\n", **{f"{'long' * 20}{i}.log": "needle\n" for i in range(700)}},
+    )
+    git(root, "init", "-q")
+    tracked = f"{'long' * 20}7.log"
+    git(root, "add", "-f", tracked)
+    for _ in range(2):
+        assert files_with(root, "needle") == [tracked]
+
+
+def test_a_tracked_file_is_found_however_git_writes_its_index(tmp_path: Path) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": "out/\n", "a.py": "x\n", "out/deep/b.py": "needle\n", "out/c.py": "needle"},
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", "a.py", "out/deep/b.py")
+    for version in ("2", "4"):
+        git(root, "update-index", "--index-version", version)
+        assert files_with(root, "needle") == ["out/deep/b.py"]
+        assert files_with(root, "needle", "out/deep") == ["out/deep/b.py"]
+    git(root, "update-index", "--split-index")
+    assert files_with(root, "needle") == ["out/deep/b.py"]

@@ -50,6 +50,8 @@ def cut_line(
         encoding: How the line is written; bytes that do not fit it become surrogates.
         max_columns: Most characters to keep.
     """
+    if len(line) <= max_columns and encoding == "utf-8" and line.isascii():
+        return Excerpt(line.decode("ascii"), _inside(matches, len(line)), 0, 0)
     first, last = matches[0] if matches else (0, 0)
     reach = max_columns * _BYTES_PER_CHARACTER
     start = _next_character(line, max(0, first - reach), encoding)
@@ -97,6 +99,19 @@ def _spans(
         right = left + len(_decode(line[max(at, first) : min(end, last)], encoding))
         spans.append((left, right))
         at, column = max(at, min(end, last)), right
+    return tuple(spans)
+
+
+def _inside(matches: Sequence[tuple[int, int]], end: int) -> tuple[tuple[int, int], ...]:
+    """Return what `_spans` does for a whole line of ``end`` characters of one byte each."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for first, last in matches:
+        if first > end or (first == end and last > first):
+            break
+        left = max(at, first)
+        at = max(left, min(end, last))
+        spans.append((left, at))
     return tuple(spans)
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "git_of",
     "needs_walk",
     "ripgrep_at",
+    "tracked_among",
     "tracked_but_ignored",
 ]
 
@@ -45,6 +46,9 @@ OWN_IGNORE_FILE = ".whereinignore"
 
 MAX_PATHSPECS = 2_000
 """Ignored entries handed to git one by one; with more, it goes through its whole index."""
+
+MAX_COMPARED_BYTES = 50_000_000
+"""Bytes of git's index looked through for names, in 3 ms: what starting git costs."""
 
 TIMEOUT_S = 30.0
 
@@ -100,32 +104,40 @@ def ripgrep_at(program: Ripgrep, root: Path, git: Git | None) -> Ripgrep:
     return program.at(root, is_in_git=git is not None, ignore_files=ignore_files)
 
 
+_RulesAbove = tuple[tuple[str, IgnoreRules], ...]
+"""Folders and the rules of their own ignore files, the deepest first."""
+
+
 @dataclass(slots=True)
 class FileFilter:
     """Says of a path whether it may be shown, by its name and the settings."""
 
     settings: Settings
     root: Path
-    _rules: dict[str, IgnoreRules | None] = field(default_factory=dict[str, IgnoreRules | None])
-    """Folder and the rules of its own ignore file."""
+    _rules: dict[str, _RulesAbove] = field(default_factory=dict[str, "_RulesAbove"])
     _worktrees: list[str] = field(default_factory=list[str])
 
-    def _own_rules(self, folder: str) -> IgnoreRules | None:
-        """Return the rules of a folder's own ignore file."""
-        if folder not in self._rules:
-            path = self.root / folder / OWN_IGNORE_FILE
-            self._rules[folder] = read_rules(path, follow=False)
-        return self._rules[folder]
+    def _rules_above(self, folder: str) -> _RulesAbove:
+        """Return the rules of the own ignore files of ``folder`` and of the folders above it."""
+        unknown: list[str] = []
+        while folder not in self._rules:  # no recursion: folders nest thousands deep
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+            if not unknown[-1]:
+                break
+        found = self._rules.get(folder, ())
+        for below in reversed(unknown):
+            own = read_rules(self.root / below / OWN_IGNORE_FILE, follow=False)
+            found = found if own is None else ((below, own), *found)
+            self._rules[below] = found
+        return found
 
     def _is_hidden(self, path: str) -> bool:
         """Return True when the ignore file of a folder above ``path`` hides it."""
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
-            rules = self._own_rules(folder)
-            if rules is not None and _hides(rules, path[len(folder) + 1 :] if folder else path):
-                return True
-        return False
+        return any(
+            _hides(rules, path[len(folder) + 1 :] if folder else path)
+            for folder, rules in self._rules_above(path.rpartition("/")[0])
+        )
 
     def add_worktrees(self, root: Path, git: Git | None, named: Sequence[str]) -> None:
         """Take out linked worktrees of the same repository, unless a named path lies in one.
@@ -220,6 +232,42 @@ def tracked_but_ignored(git: Git) -> list[str]:
         return []
     paths = os.fsdecode(done.stdout).split("\0")[:-1]
     return sorted(path for path in paths if _is_regular(git.root / path))
+
+
+def tracked_among(git: Git, ignored: Sequence[str]) -> list[str]:
+    """Return the tracked files among (or below) what ripgrep said that it ignored, sorted.
+
+    Usually there are none, which the names in git's index show without starting git.
+    """
+    if not ignored or not _may_be_tracked(git, ignored):
+        return []
+    if len(ignored) > MAX_PATHSPECS:
+        return tracked_but_ignored(git)
+    try:
+        done = git.run("ls-files", "-z", "--cached", "--", *ignored)
+    except (MissingProgramError, ProgramTimeoutError):
+        return []
+    if done.returncode != 0:  # one of them lies in a submodule
+        return tracked_but_ignored(git)
+    paths = dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1])
+    return sorted(path for path in paths if _is_regular(git.root / path))
+
+
+def _may_be_tracked(git: Git, ignored: Sequence[str]) -> bool:
+    """Return False when git's index names none of ``ignored``: names stand in it as they are."""
+    try:
+        data = (git.git_dir / "index").read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    # Version 4 shortens names; a split or a sparse index leaves them out.
+    is_plain = data[4:8] in {b"\0\0\0\2", b"\0\0\0\3"} and b"sdir" not in data
+    if not is_plain or any(git.git_dir.glob("sharedindex.*")):
+        return True
+    if len(ignored) * len(data) > MAX_COMPARED_BYTES:
+        return True
+    return any(os.fsencode(git.prefix + path) in data for path in ignored)
 
 
 def find_extra_files(

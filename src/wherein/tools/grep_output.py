@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from wherein.external.ripgrep import clean_path
+from wherein.external.ripgrep_report import clean_path
 from wherein.tools.excerpt import cut_line
 from wherein.tools.grep_types import GrepRow
 
@@ -167,7 +167,7 @@ def _begun(head: bytes) -> bytes:
 
 
 def _data(record: bytes) -> dict[str, Any]:
-    return cast("dict[str, Any]", json.loads(record)["data"])
+    return cast("dict[str, Any]", json.loads(record.decode())["data"])
 
 
 def _bytes(value: dict[str, str]) -> bytes:

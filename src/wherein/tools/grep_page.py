@@ -20,6 +20,7 @@ from wherein.tools.grep_types import (
     SkipCount,
     pattern_notes,
 )
+from wherein.walk.paths import show_path
 
 __all__ = ["Symbols", "make_result"]
 
@@ -48,7 +49,7 @@ def make_result(
         program: Ripgrep as it was found.
         symbols: Names the definitions around lines; parses the files when None.
     """
-    found: list[tuple[Search, FoundFile]] = []
+    found: list[_Found] = []
     for search in searches:
         named = {place.path for place in search.places if not place.is_folder}
         for file in search.files:
@@ -56,8 +57,8 @@ def make_result(
             if reason:
                 search.skip(reason, file.path)
             else:
-                found.append((search, file))
-    found.sort(key=lambda item: path_order(_shown(*item)))
+                found.append((search, file, search.shown(file.path)))
+    found.sort(key=lambda item: path_order(item[2]))
     page = _Page(request.offset, request.limit)
     if request.mode is OutputMode.CONTENT:
         page.take_rows(found, request)
@@ -76,7 +77,7 @@ def make_result(
         files=tuple(page.files),
         n_total=page.n_total,
         is_total_exact=is_exact and not any(search.is_partial for search in searches),
-        n_matches=sum(file.count for _, file in found),
+        n_matches=sum(file.count for _, file, _ in found),
         n_files=len(found),
         n_files_searched=n_searched,
         offset=request.offset,
@@ -91,8 +92,8 @@ def make_result(
     )
 
 
-def _shown(search: Search, file: FoundFile) -> str:
-    return search.places[0].shown(file.path)
+_Found = tuple[Search, FoundFile, str]
+"""A search, a file it found, and the file's path as it is shown."""
 
 
 @dataclass(slots=True)
@@ -106,25 +107,23 @@ class _Page:
     n_total: int = 0
     n_taken: int = 0
 
-    def take_files(self, found: Sequence[tuple[Search, FoundFile]]) -> None:
+    def take_files(self, found: Sequence[_Found]) -> None:
         self.n_total = len(found)
         page = found[self.offset : self.offset + self.limit]
         is_count = bool(page) and page[0][0].request.mode is OutputMode.COUNT
-        self.files = [
-            FileCount(_shown(search, file), file.count if is_count else 0) for search, file in page
-        ]
+        self.files = [FileCount(shown, file.count if is_count else 0) for _, file, shown in page]
         self.n_taken = len(self.files)
 
-    def take_rows(self, found: Sequence[tuple[Search, FoundFile]], request: GrepRequest) -> None:
+    def take_rows(self, found: Sequence[_Found], request: GrepRequest) -> None:
         """Decode only the files that the page touches."""
-        for search, file in found:
+        for search, file, shown in found:
             first, last = self.n_total, self.n_total + file.count
             self.n_total = last
             if last <= self.offset or first >= self.offset + self.limit:
                 continue
             rows = read_rows(
                 file,
-                _shown(search, file),
+                shown,
                 only_matching=request.options.only_matching,
                 is_multiline=request.options.may_span_lines(),
                 encoding=_encoding(search, file),
@@ -172,6 +171,19 @@ def _notes(
     notes.extend(pattern_notes(request.options))
     if n_files == 0:
         notes.append(f"searched {n_searched} file{'' if n_searched == 1 else 's'}")
+        options = request.options
+        filters = [*(f"glob {g!r}" for g in options.globs), *(f"type {t!r}" for t in options.types)]
+        if n_searched == 0 and filters:
+            notes.append(f"no file matches the filter: {', '.join(filters)}")
+    unread = [
+        search.places[0].shown(path)
+        for search in searches
+        for path in search.skipped.get("unreadable", ())
+    ]
+    if unread:
+        named = ", ".join(show_path(path) for path in sorted(unread)[:MAX_EXAMPLES])
+        more = f" and {len(unread) - MAX_EXAMPLES} more" if len(unread) > MAX_EXAMPLES else ""
+        notes.append(f"could not be read, matches may be missing: {named}{more}")
     if any(search.is_partial for search in searches):
         notes.append("the search was stopped before its end: narrow it by path, glob or type")
     cut = [file.path for search in searches for file in search.files if file.is_cut_at_nul]

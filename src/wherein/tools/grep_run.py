@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Thread
 
-from wherein.errors import ExternalError, ProgramTimeoutError
+from wherein.errors import ExternalError, ProgramTimeoutError, WhereinError
 from wherein.external.git import Git
 from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
@@ -19,6 +20,7 @@ from wherein.tools.file_set import (
     find_extra_files,
     git_of,
     needs_walk,
+    tracked_among,
     tracked_but_ignored,
 )
 from wherein.tools.globbing import GlobSet, anchor_globs
@@ -77,6 +79,10 @@ class Search:
         """Seconds to the time limit."""
         return max(0.1, self.deadline - time.monotonic())
 
+    def shown(self, path: str) -> str:
+        """Return a path below the root as the answer names it."""
+        return self.places[0].shown(path)
+
     def skip(self, reason: str, path: str) -> None:
         """Note that ``path`` is not searched."""
         self.skipped.setdefault(reason, []).append(path)
@@ -96,25 +102,80 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     if narrowed is not None:
         _search_narrowed(search, options, narrowed)
         return
+    left_out = _search_and_report(search, options, git)
+    if left_out is None:
+        left_out = _search_beside_git(search, options, git)
+    search.keep.add_worktrees(root, git, search.paths)
+    hidden = set(left_out.ignored).difference(left_out.extra)
+    for path in left_out.ignored:
+        if path in hidden:
+            search.skip("ignored", path)
+    _search_extra(search, options, left_out.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """What ripgrep's walk left out."""
+
+    extra: Sequence[str]
+    """Files to be searched all the same."""
+    ignored: Sequence[str] = ()
+    """Files and folders that git's rules hide; empty when it was not asked for them."""
+
+
+_talkative: set[Path] = set()
+"""Roots with so many ignored entries that ripgrep's account of them costs more than asking git."""
+
+
+def _search_and_report(search: Search, options: SearchOptions, git: Git | None) -> _LeftOut | None:
+    """Search, and learn from the same run what was left out; None when that is to be asked.
+
+    With globs or types, the account would name each file that they leave out; and a mere listing
+    does not say how many files were searched, for which a walk is needed.
+    """
+    root = search.ripgrep.folder
+    is_restricted = options.globs or options.types or options.excluded_types
+    mode = _mode_arguments(search.request)
+    if is_restricted or mode is _LISTING or root in _talkative:
+        return None
+    done, report = search.ripgrep.search_and_report(
+        options,
+        mode,
+        search.paths,
+        timeout_s=search.remaining_s,
+        max_output_bytes=MAX_OUTPUT_BYTES,
+        is_cancelled=search.is_cancelled,
+    )
+    if done.is_report_full:
+        _talkative.add(root)
+        return None
+    _read(search, options, done)
+    if report is None:
+        return _LeftOut(tracked_but_ignored(git) if git is not None else ())
+    settings = search.keep.settings
+    if report.ignored and needs_walk(root, settings):
+        walked = Walked((), report.ignored)
+        return _LeftOut(find_extra_files(search.ripgrep, git, walked, settings), report.ignored)
+    return _LeftOut(tracked_among(git, report.ignored) if git is not None else (), report.ignored)
+
+
+def _search_beside_git(search: Search, options: SearchOptions, git: Git | None) -> _LeftOut:
+    """Search, and meanwhile ask git what was left out; say what is ignored if nothing is found."""
     beside = _Beside(search, git)
     beside.start()
     try:
         _read(search, options, _main_run(search, options))
     finally:
         beside.join()
-    search.keep.add_worktrees(root, git, search.paths)
     if beside.walked is None and not search.files:
-        beside.walk()  # nothing was found: say how much was searched, and what was not
-    extra = beside.tracked
-    if beside.walked is not None:
-        walked = beside.walked.paths
-        search.n_searched = search.n_searched or sum(_admits(search, options, p) for p in walked)
-        extra = find_extra_files(search.ripgrep, git, beside.walked, search.keep.settings)
-        hidden = set(beside.walked.ignored) - set(extra)
-        for path in beside.walked.ignored:
-            if path in hidden:
-                search.skip("ignored", path)
-    _search_extra(search, options, extra)
+        beside.walk()
+    if beside.walked is None:
+        return _LeftOut(beside.tracked)
+    extra = find_extra_files(search.ripgrep, git, beside.walked, search.keep.settings)
+    if _mode_arguments(search.request) is _LISTING and not search.files:
+        paths = (*beside.walked.paths, *extra)
+        search.n_searched = sum(_admits(search, options, path) for path in paths)
+    return _LeftOut(extra, beside.walked.ignored)
 
 
 def _is_narrowable(search: Search, git: Git | None) -> bool:
@@ -174,26 +235,34 @@ def _folder_of(place: Place) -> str:
     return place.path if place.is_folder else place.path.rpartition("/")[0]
 
 
-_MODE_ARGUMENTS = {
-    # Nothing else lists the same files: with --stats, ripgrep reads on after the first match and
-    # drops a file that turns out binary at its end; --json --max-count=1 errs with several lines.
-    OutputMode.FILES: ("--files-with-matches", "--null"),
-    OutputMode.COUNT: ("--count", "--null", "--with-filename", "--stats"),
-}
-
-
 def _mode_arguments(request: GrepRequest) -> tuple[str, ...]:
+    options = request.options
     if request.mode is OutputMode.CONTENT:
-        options = request.options
         return (
             "--json",
             f"--before-context={options.before}",
             f"--after-context={options.after}",
         )
-    arguments = _MODE_ARGUMENTS[request.mode]
-    if request.mode is OutputMode.COUNT and request.options.only_matching:
-        return (*arguments, "--count-matches")
-    return arguments
+    counting = ("--count", "--null", "--with-filename", "--stats")
+    if request.mode is OutputMode.COUNT:
+        return (*counting, "--count-matches") if options.only_matching else counting
+    return (*counting, "--max-count=1") if _counts_files(request) else _LISTING
+
+
+_LISTING = ("--files-with-matches", "--null")
+"""Lists files, but does not say how many were searched."""
+
+
+def _counts_files(request: GrepRequest) -> bool:
+    """Return whether counting up to one lists the files, too, and says how many were searched.
+
+    Ripgrep then stops at the first match as it does when listing (without ``--max-count``, it reads
+    on and drops a file that turns out binary at its end), but not with inverted matches, and it
+    errs with matches over several lines.
+    """
+    options = request.options
+    may_count = not (options.is_inverted or options.is_multiline or options.dot_matches_newline)
+    return request.mode is OutputMode.FILES and may_count
 
 
 def _main_run(search: Search, options: SearchOptions) -> Completed:
@@ -213,8 +282,8 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
         _raise_refusal(search, done)
     search.is_partial = search.is_partial or done.is_timed_out
     if search.request.mode is not OutputMode.CONTENT:
-        read = read_paths if search.request.mode is OutputMode.FILES else read_counts
-        files, n_searched = read(done.stdout)
+        is_listing = _mode_arguments(search.request) is _LISTING
+        files, n_searched = (read_paths if is_listing else read_counts)(done.stdout)
         search.is_partial = search.is_partial or done.is_truncated
     elif done.is_truncated:
         files, n_searched = _read_in_order(search, options)
@@ -242,7 +311,7 @@ def _raise_refusal(search: Search, done: Completed) -> None:
         done.stderr, options.patterns, search.ripgrep.types() if options.types else ()
     )
     if error is not None:
-        raise error
+        raise _as_given(search, error)
     said = complaints(done.stderr)
     if not said and not done.stdout:
         text = done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
@@ -250,6 +319,16 @@ def _raise_refusal(search: Search, done: Completed) -> None:
         raise ExternalError(message)
     for line in said:
         search.skip("unreadable", line.partition(": ")[0])
+
+
+def _as_given(search: Search, error: WhereinError) -> WhereinError:
+    """Return the error with globs named as they were given, not as ripgrep was given them."""
+    message = error.message
+    for glob in search.request.options.globs:
+        for place in search.places:
+            for handed in anchor_globs((glob,), _folder_of(place), search.ripgrep.folder):
+                message = message.replace(repr(handed), repr(glob))
+    return type(error)(message, hint=error.hint)
 
 
 def _read_in_order(search: Search, options: SearchOptions) -> tuple[list[FoundFile], int]:
