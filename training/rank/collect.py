@@ -23,11 +23,10 @@ from benchmarks.quality.sets import (
     same_path,
 )
 
-from training.rank.examples import Examples, save
+from training.rank.examples import save
+from wherein.measure.fit_examples import Examples, ExamplesBuilder
 from wherein.measure.requests import is_pool_path
-from wherein.search.pipeline import Features, explain_features
 from wherein.settings import Settings
-from wherein.walk.encoding import decode
 from wherein.workspace import Workspace
 
 
@@ -38,54 +37,19 @@ def collect(
     in_pool: Callable[[str], bool],
 ) -> Examples:
     """Return the examples of one repository."""
-    names: tuple[str, ...] = ()
-    blocks, labels, counts, offsets = [], [], [], [0]
+    builder = ExamplesBuilder(repository.name, source)
     with Workspace(repository.root, settings) as workspace:
-        ask = _asker(workspace)
         for query in repository.queries:
-            features = ask(query.query)
-            names = features.names or names
-            blocks.append(features.matrix)
-            marks = _labels(source, features.paths, query)
-            labels.extend(marks)
-            counts.extend(source == "peer" or in_pool(path) for path in features.paths)
-            offsets.append(offsets[-1] + len(marks))
-    return Examples(
-        repository.name,
-        source,
-        names,
-        np.concatenate(blocks),
-        np.array(labels, np.bool_),
-        np.array(counts, np.bool_),
-        np.array(offsets, np.int64),
-        np.array([len(query.targets) for query in repository.queries], np.int64),
-        tuple(query.category for query in repository.queries),
-    )
-
-
-def _asker(workspace: Workspace) -> Callable[[str], Features]:
-    """Return what asks for signals exactly as `Workspace.search` asks for hits."""
-    index = workspace.index()
-    head = workspace.status().head
-    sources = workspace._history(head)  # noqa: SLF001 - the very same evidence
-    embedder = workspace._embedder  # noqa: SLF001
-    own_names = workspace._own_names()  # noqa: SLF001
-
-    def read_text(path: str) -> str | None:
-        decoded = decode((workspace.root / path).read_bytes())
-        return decoded.text if decoded else None
-
-    def ask(query: str) -> Features:
-        return explain_features(
-            index,
-            query,
-            embedder=embedder,
-            sources=sources,
-            own_names=own_names,
-            read_text=read_text,
-        )
-
-    return ask
+            features = workspace.features(query.query)
+            builder.add(
+                features.names,
+                features.matrix,
+                labels=_labels(source, features.paths, query),
+                counts=[source == "peer" or in_pool(path) for path in features.paths],
+                n_targets=len(query.targets),
+                category=query.category,
+            )
+    return builder.build()
 
 
 def _labels(source: str, paths: tuple[str, ...], query: LabelledQuery) -> list[bool]:

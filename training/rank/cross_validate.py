@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from training.rank.examples import Examples, load_folder
-from training.rank.linear import L2, Problem
+from training.rank.examples import load_folder
 from training.rank.scoring import SMALL_REPLAY, means, per_request
+from wherein.measure.fit_examples import Examples
+from wherein.measure.fit_linear import L2, Problem
 from wherein.metrics import Interval, bootstrap_mean
 
 Rows = dict[tuple[str, str], dict[str, list[float]]]

@@ -1,4 +1,4 @@
-"""What the fit learns from: for each request, the signals of its first-stage files, with labels.
+"""Keeps what the fit learns from (`wherein.measure.fit_examples`) in files.
 
 One ``.npz`` file holds one repository, so that leaving one repository out is leaving one file out.
 """
@@ -7,41 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True)
-class Examples:
-    """All requests of one repository.
-
-    The rows of request ``i`` are ``offsets[i]:offsets[i + 1]``, in the first stage's order.
-    """
-
-    repository: str
-    source: str
-    """``peer``, ``replay`` (the public sets) or ``made`` (requests of other repositories)."""
-    signal_names: tuple[str, ...]
-    signals: NDArray[np.float32]
-    """Shape ``(n_rows, n_signals)``."""
-    labels: NDArray[np.bool_]
-    """Shape ``(n_rows,)``: whether the file answers the request."""
-    counts: NDArray[np.bool_]
-    """Shape ``(n_rows,)``: False for paths that the set's rule drops before it counts ten."""
-    offsets: NDArray[np.int64]
-    n_targets: NDArray[np.int64]
-    """Shape ``(n_requests,)``: targets in all, also those the first stage missed."""
-    categories: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.categories)
-
-    def request(self, i: int) -> slice:
-        """Return the rows of request ``i``."""
-        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+from wherein.measure.fit_examples import Examples
 
 
 def save(examples: Examples, folder: Path) -> None:

@@ -17,22 +17,21 @@ from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
-from training.rank.examples import Examples, load_folder
-from training.rank.linear import L2, Problem, Weights
+from training.rank.examples import load_folder
 from training.rank.scoring import means, per_request
 from wherein.history.votes import SIGNALS as HISTORY_SIGNALS
+from wherein.measure.fit_examples import Examples
+from wherein.measure.fit_linear import L2, Problem, Weights
+from wherein.measure.fit_scores import SHOWN
+from wherein.measure.minimise import minimise
 from wherein.search import evidence
 from wherein.search.rank import EvidenceModel, Ranked, WeightSet
 from wherein.search.rank import Weights as WeightsFile
 from wherein.search.signal_groups.dense import SIGNALS as DENSE_SIGNALS
 from wherein.search.signals import Evaluated
 
-SHOWN = 10
 EVIDENCE_L2 = 1.0
-MIN_WEIGHT = 1e-4
-"""Smaller weights, on standardised signals, change no order and are left out."""
 
 Situations = Mapping[str, frozenset[str]]
 SITUATIONS: Situations = {
@@ -125,7 +124,8 @@ def _logistic(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.floa
         grad = np.concatenate([[slope.sum()], x.T @ slope]) + EVIDENCE_L2 * penalty
         return value + 0.5 * EVIDENCE_L2 * float(penalty @ penalty), grad
 
-    return minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    start = np.zeros(x.shape[1] + 1)
+    return minimise(loss, start, value_tolerance=1e-12, slope_tolerance=1e-6).x
 
 
 def _chance(x: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,14 +154,7 @@ def main() -> None:
             prior=priors[situation],
         )
         weights, figures, model, reliability = fit_situation(parts, problem, missing)
-        kept = {
-            name: round(float(value), 5)
-            for name, value, size in zip(
-                weights.names, weights.values, weights.standardised, strict=True
-            )
-            if abs(size) > MIN_WEIGHT
-        }
-        sets[situation] = WeightSet(weights=kept, evidence=model, made=args.made)
+        sets[situation] = WeightSet(weights=weights.named(), evidence=model, made=args.made)
         report[situation] = {"figures": figures, "reliability": reliability}
         line = " ".join(f"{name} {value:.4f}" for name, value in figures.items())
         print(f"{situation}: {line}; calibration error {reliability['error']}", flush=True)

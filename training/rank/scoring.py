@@ -1,8 +1,7 @@
-"""Scores rankings of examples: NDCG@10 for labelled queries, hit@k for replayed commits."""
+"""Scores rankings of examples by set: NDCG@10 for labelled queries, hit@k for replayed commits."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -10,7 +9,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from training.rank.examples import Examples
+from wherein.measure.fit_examples import Examples
+from wherein.measure.fit_scores import ndcg_of, ranked_labels
 
 SMALL_REPLAY = frozenset({"flask", "fastify"})
 
@@ -23,16 +23,11 @@ def per_request(examples: Examples, scores: NDArray[np.float64]) -> dict[str, li
     """
     columns: dict[str, list[float]] = defaultdict(list)
     for i, category in enumerate(examples.categories):
-        rows = examples.request(i)
-        order = np.argsort(-scores[rows], kind="stable")
-        order = order[examples.counts[rows][order]][:10]
-        hits = examples.labels[rows][order]
+        hits = ranked_labels(examples, i, scores)
         if examples.source == "peer":
-            n_targets = int(examples.n_targets[i])
-            gain = sum(1 / math.log2(rank + 2) for rank in np.flatnonzero(hits))
-            ideal = sum(1 / math.log2(rank + 2) for rank in range(min(10, n_targets)))
-            columns["all"].append(gain / ideal)
-            columns[category].append(gain / ideal)
+            value = ndcg_of(hits, int(examples.n_targets[i]))
+            columns["all"].append(value)
+            columns[category].append(value)
         else:
             columns[f"{category}@10"].append(float(hits.any()))
             columns[f"{category}@1"].append(float(hits[:1].any()))
