@@ -4,6 +4,8 @@
 
 Peer: NDCG@10, mean of the repositories' means. Replay: hit@10 and hit@1 over the source files of
 the snapshot, named and plain requests apart, mean over the repositories with 40 files or more.
+Both: ``precision:3``, the share of the first three hits that are right (a query with one right file
+can reach a third), and ``none:10``, the share of answers with no right file among the first ten.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from benchmarks.quality.sets import (
     peer_set,
     replay_set,
 )
-from wherein.metrics import bootstrap_mean, hit_at, ndcg_at
+from wherein.metrics import bootstrap_mean, hit_at, ndcg_at, precision_at
 from wherein.settings import Settings
 from wherein.workspace import Workspace
 
@@ -55,7 +57,10 @@ def measure_peer(
         rank = wherein_ranking(repository, settings, 10)
         by_category: dict[str, list[float]] = defaultdict(list)
         for query in repository.queries:
-            value = ndcg_at(cover(rank(query.query), query.targets), query.targets, 10)
+            ranked = cover(rank(query.query), query.targets)
+            value = ndcg_at(ranked, query.targets, 10)
+            by_category["precision:3"].append(precision_at(ranked, query.targets, 3))
+            by_category["none:10"].append(1 - hit_at(ranked, query.targets, 10))
             by_category["all"].append(value)
             by_category[query.category].append(value)
             by_category["language:" + repository.language].append(value)
@@ -76,6 +81,8 @@ def measure_replay(
             ranked = [path for path in rank(query.query) if in_pool(path)]
             for k in (1, 5, 10):
                 by_kind[f"{query.category}@{k}"].append(hit_at(ranked, query.targets, k))
+            by_kind[f"{query.category}@precision:3"].append(precision_at(ranked, query.targets, 3))
+            by_kind[f"{query.category}@none:10"].append(1 - hit_at(ranked, query.targets, 10))
         scores[repository.name] = dict(by_kind)
         shown = {kind: round(fmean(values), 3) for kind, values in sorted(by_kind.items())}
         print(f"  {repository.name:22} {shown}", flush=True)
