@@ -117,13 +117,34 @@ _COSTS: dict[str, Callable[[str], int]] = {
 }
 
 
+_PLAIN_PIECE = re.compile(re.sub(r"\?P<[a-z]+>", "?:", _PIECE.pattern))
+"""The same pieces as mere texts: twice as fast to find."""
+
+_MAX_KNOWN = 1 << 15
+_MAX_KNOWN_CHARS = 32
+_known: dict[str, int] = {}
+"""Costs of short pieces seen before; the same names and signs come again and again."""
+
+
+def _cost(piece: str) -> int:
+    """Return what one piece costs, in hundredths of a token."""
+    found = _PIECE.fullmatch(piece)
+    cost = _COSTS[(found.lastgroup if found else None) or "other"](piece)
+    if len(piece) <= _MAX_KNOWN_CHARS:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        _known[piece] = cost
+    return cost
+
+
 def count_tokens(text: str) -> int:
     """Return an upper estimate of the model tokens of ``text``; 0 for the empty text."""
     if not text:
         return 0
     cost = _TEXT
-    for piece in _PIECE.finditer(text):
-        cost += _COSTS[piece.lastgroup or "other"](piece.group())
+    for piece in _PLAIN_PIECE.findall(text):
+        known = _known.get(piece)
+        cost += _cost(piece) if known is None else known
     return -(-cost // 100)
 
 
@@ -160,12 +181,14 @@ def fit_to_budget(
     def build(n: int) -> str:
         return "".join((head, *parts[:n], foot(n) if foot else ""))
 
+    whole = build(len(parts))
+    n_tokens = count_tokens(whole)
+    if n_tokens <= budget:
+        return Fitted(whole, len(parts), n_tokens, is_cut=False)
     n_parts = _largest(len(parts), lambda n: count_tokens(build(n)) <= budget)
-    if n_parts > 0 or not parts:
-        text = build(max(n_parts, 0))
-        n_tokens = count_tokens(text)
-        if n_tokens <= budget:
-            return Fitted(text, max(n_parts, 0), n_tokens, is_cut=n_parts < len(parts))
+    if n_parts > 0:
+        text = build(n_parts)
+        return Fitted(text, n_parts, count_tokens(text), is_cut=True)
     after = foot(1) if foot else ""
     room = budget - count_tokens(head) - count_tokens(after)
     text = cut_to_budget(head + cut_to_budget(parts[0] if parts else "", room) + after, budget)

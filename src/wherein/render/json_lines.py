@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from wherein.walk.paths import show_path
 
@@ -32,8 +33,7 @@ def to_json(value: object, name: str = "") -> object:
 
 def _container(value: object, name: str) -> object:
     if is_dataclass(value):
-        names = [field.name for field in fields(value) if not field.name.startswith("_")]
-        return {item: to_json(getattr(value, item), item) for item in names}
+        return {item: to_json(getattr(value, item), item) for item in _public_names(type(value))}
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
         return {str(key): to_json(item) for key, item in items}
@@ -43,6 +43,13 @@ def _container(value: object, name: str) -> object:
         return sorted(found, key=str) if is_unordered else found
     message = f"no JSON for {type(value).__name__}"
     raise TypeError(message)
+
+
+@lru_cache(maxsize=256)
+def _public_names(kind: type[object]) -> tuple[str, ...]:
+    return tuple(
+        field.name for field in fields(cast("Any", kind)) if not field.name.startswith("_")
+    )
 
 
 def dump(value: object) -> str:
