@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence, Set
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ from wherein.embed.load import load_embedder
 from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
 from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
+from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
 from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
@@ -113,7 +115,7 @@ class Workspace:
         self._progress: Progress | None = None
         self._segments: dict[str, Segment] = {}
         self._opened: tuple[Manifest, TreeIndex] | None = None
-        self._sources: tuple[str | None, tuple[SignalSource, ...]] | None = None
+        self._earlier = EarlierCommits(self.root, self.layout.family)
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
 
     def __enter__(self) -> Workspace:
@@ -162,6 +164,27 @@ class Workspace:
             finally:
                 self._progress = None
 
+    def read_history(self, progress: ProgressCallback | None = None) -> None:
+        """Read the earlier commits that are new, however long it takes; searches do it as well.
+
+        Interrupted or killed, the next call goes on where this one stopped.
+
+        Args:
+            progress: Told how far it is, when there are many.
+        """
+        manifest = self._freshness.stored()
+        commit = manifest.head.commit if manifest is not None else None
+        if commit is not None and self.settings.use_history:
+            self._earlier.read(commit, progress)
+
+    def history_aside(self) -> AbstractContextManager[None]:
+        """Return a context in which the caller will read the history.
+
+        Searches from other threads do not wait for many commits meanwhile: they answer without
+        them, and say so.
+        """
+        return self._earlier.read_aside()
+
     def index(self) -> TreeIndex:
         """Return the index of the files as they are now, however long it takes.
 
@@ -184,16 +207,25 @@ class Workspace:
             return None
         return manifest
 
-    def search(self, query: str, limit: int = 10, *, filters: Filters | None = None) -> Answer:
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        filters: Filters | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Answer:
         """Answer a query from the files as they are now.
 
         Where bringing the index up to date would take longer than ``settings.refresh_seconds``,
-        the files it does not cover are scanned for the query's words and named.
+        the files it does not cover are scanned for the query's words and named. Where reading
+        earlier commits would, the answer is without them and says so; the next one goes on.
 
         Args:
             query: Words, names, paths, quoted text, a message, in any mixture.
             limit: Hits at most.
             filters: Restrictions.
+            progress: Told how far the reading of earlier commits is, when there are many.
 
         Raises:
             QueryError: The query is empty, or a filter names something unknown.
@@ -202,23 +234,26 @@ class Workspace:
         """
         from wherein.search.pipeline import search
 
+        deadline = time.monotonic() + self.settings.refresh_seconds
 
         ranking = self.ranking()
 
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
-            return search(
+            earlier = self._earlier_until(manifest.head.commit, deadline, progress)
+            answer = search(
                 index,
                 query,
                 limit=limit,
                 filters=filters,
                 embedder=self._embedder,
-                sources=self._history(manifest.head.commit),
+                sources=earlier.sources,
                 own_names=self._own_names(),
                 read_text=texts,
                 weights=ranking.weights,
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )
+            return replace(answer, notes=(*answer.notes, *earlier.notes))
 
         answer = self._answer(ask, query, limit, filters or Filters())
         return replace(answer, ranking=ranking.name)
@@ -519,12 +554,15 @@ class Workspace:
         self._segments.clear()
 
     def _history(self, commit: str | None) -> tuple[SignalSource, ...]:
-        """Return the earlier commits as evidence, kept while the commit checked out is the same."""
+        """Return the earlier commits as evidence, however long reading them takes."""
+        return self._earlier_until(commit, math.inf).sources
+
+    def _earlier_until(
+        self, commit: str | None, deadline: float, progress: ProgressCallback | None = None
+    ) -> Earlier:
         if commit is None or not self.settings.use_history:
-            return ()
-        if self._sources is None or self._sources[0] != commit:
-            self._sources = (commit, _history_sources(self.root, self.layout.family, commit))
-        return self._sources[1]
+            return Earlier()
+        return self._earlier.until(commit, deadline, progress)
 
     def _own_names(self) -> tuple[str, ...]:
         """Return what the project is called: its folder, and its repository's."""
@@ -539,19 +577,6 @@ def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:
     except PathError:
         return None
     return decoded.text if decoded else None
-
-
-def _history_sources(root: Path, family: Path, commit: str) -> tuple[SignalSource, ...]:
-    from wherein.external.git import Git
-    from wherein.history.open import History
-    from wherein.search.history_source import HistorySource
-
-    git = Git.find(root)
-    if git is None:
-        return ()
-    history = History(git, family)
-    # Of a shallow clone's boundary nothing is known, which is not the same as a quiet file.
-    return (HistorySource(history, commit),) if history.knows(commit) else ()
 
 
 def indexed_roots(home: Path) -> tuple[Path, ...]:

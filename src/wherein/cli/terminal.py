@@ -41,8 +41,13 @@ def is_colored(when: str, environment: Mapping[str, str]) -> bool:
     return sys.stdout.isatty()
 
 
+def _counted(progress: Progress) -> str:
+    chunks = f", {progress.chunks} chunks" if progress.chunks else ""
+    return f"{progress.unit}{chunks}"
+
+
 class ProgressBar:
-    """Shows files, chunks and time left on a terminal; on anything else it is silent.
+    """Shows what is done and the time left on a terminal; on anything else it is silent.
 
     The bar appears with the first report, so a quick answer never loads it.
     """
@@ -80,7 +85,7 @@ class ProgressBar:
             description=progress.stage,
             completed=progress.files_done,
             total=progress.files_total or None,
-            chunks=progress.chunks,
+            counted=_counted(progress),
         )
 
     def _start(self) -> tuple[Bar, TaskID]:
@@ -93,11 +98,11 @@ class ProgressBar:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn("files, {task.fields[chunks]} chunks"),
+                TextColumn("{task.fields[counted]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("", total=None, chunks=0)
+            self._task = self._bar.add_task("", total=None, counted="")
             self._bar.start()
         return self._bar, self._task

@@ -60,6 +60,8 @@ class History:
     def read(self, tip: str, progress: Progress | None = None) -> None:
         """Read the commits up to ``tip`` that are not known yet.
 
+        Interrupted, or ended by what ``progress`` raises, the next call goes on where it stopped.
+
         Raises:
             ExternalError: Git cannot show them.
         """

@@ -24,6 +24,7 @@ from wherein.history.block import (
 from wherein.history.log import LOG_ARGUMENTS, Commit, parse_log
 from wherein.history.source import boundary_commits
 from wherein.store.layout import REBUILD_HINT
+from wherein.store.lock import FileLock
 from wherein.tokens import TERMS_VERSION
 
 __all__ = ["MAX_COMMITS", "HistoryStore"]
@@ -32,7 +33,16 @@ MAX_COMMITS = 100_000
 """Newest commits that are read. Older ones decide little: half a history halves a vote."""
 
 _BATCH = 4096
-"""Commits in a block: some 10 MB of git's output at a time."""
+"""Commits in a block."""
+
+_STEP = 1024
+"""Commits read at a time, some 2 MB of git's output: what is told of progress, and lost when it is
+interrupted, is a second's work."""
+
+_ALONE = 1024
+"""Commits from which on one process of several reads, and the others wait for it."""
+
+_WAIT_S = 0.2
 
 _MAX_SMALL_BLOCKS = 24
 """A question reads every block; more small ones than this are read again as one."""
@@ -51,7 +61,8 @@ CREATE TABLE IF NOT EXISTS tips (sha TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
 Progress = Callable[[int, int], None]
-"""Called with commits read and commits to read."""
+"""Called with commits read and commits to read; what it raises ends the reading, and what was read
+until then is kept."""
 
 
 class HistoryStore:
@@ -106,18 +117,58 @@ class HistoryStore:
             tips = [row[0] for row in database.execute("SELECT sha FROM tips ORDER BY sha")]
             blocks = self._blocks(database)
             new = _unknown(_list_commits(git, tip, tips), blocks)
-            for start in range(0, len(new), _BATCH):
-                batch = new[start : start + _BATCH]
-                commits = read_commits(git, batch, boundary)
-                data = encode_block(commits, _known_orders(blocks, commits))
-                at = self._insert(database, len(commits), data)
-                self._decoded[at] = decode_block(data)
-                blocks.append(self._decoded[at])
-                if progress is not None:
-                    progress(start + len(batch), len(new))
+            with self._alone(len(new), progress) as has_waited:
+                if has_waited:  # another process has read them meanwhile
+                    blocks = self._blocks(database)
+                    new = _unknown(new, blocks)
+                self._read(database, git, new, blocks, boundary, progress)
             database.execute("INSERT OR IGNORE INTO tips VALUES (?)", (tip,))
             self._join_small(database, git, boundary)
             return len(new)
+
+    def _read(
+        self,
+        database: sqlite3.Connection,
+        git: Git,
+        new: Sequence[str],
+        blocks: list[Block],
+        boundary: frozenset[str],
+        progress: Progress | None,
+    ) -> None:
+        """Read commits, parents first, into new blocks; interrupted, keep those that were read."""
+        for start in range(0, len(new), _BATCH):
+            commits: list[Commit] = []
+            try:
+                for at in range(start, min(start + _BATCH, len(new)), _STEP):
+                    if progress is not None:
+                        progress(at, len(new))
+                    step = new[at : min(at + _STEP, start + _BATCH)]
+                    commits += read_commits(git, step, boundary)
+            finally:
+                if commits:
+                    data = encode_block(commits, _known_orders(blocks, commits))
+                    block_id = self._insert(database, len(commits), data)
+                    self._decoded[block_id] = decode_block(data)
+                    blocks.append(self._decoded[block_id])
+        if new and progress is not None:
+            progress(len(new), len(new))
+
+    @contextmanager
+    def _alone(self, n: int, progress: Progress | None) -> Generator[bool]:
+        """Let one process at a time read many commits; yield whether another one was waited for."""
+        if self.path is None or n < _ALONE:
+            yield False
+            return
+        lock = FileLock(self.path.with_suffix(".lock"))
+        has_waited = False
+        while not lock.acquire(_WAIT_S if has_waited else 0):
+            has_waited = True
+            if progress is not None:
+                progress(0, n)
+        try:
+            yield has_waited
+        finally:
+            lock.release()
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:

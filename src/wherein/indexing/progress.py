@@ -17,13 +17,15 @@ class Progress:
     """How far a build is."""
 
     stage: str
-    """``listing``, ``reading``, ``indexing`` or ``writing``."""
+    """``listing``, ``reading``, ``indexing`` or ``writing``, or what a measurement does."""
     files_done: int
     files_total: int
     """0 while it is not known."""
     chunks: int
     seconds_left: float | None
     """Estimate from the bytes done so far, None while there is none."""
+    unit: str = "files"
+    """What is counted."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -146,6 +146,7 @@ def _meta(result: object, state: ServerState) -> dict[str, object]:
         meta["indexing"] = {
             "n_done": progress.files_done if progress else 0,
             "n_total": progress.files_total if progress else 0,
+            "unit": progress.unit if progress else "files",
         }
     if state.indexing.error:
         meta["indexing_error"] = state.indexing.error

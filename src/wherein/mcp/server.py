@@ -149,6 +149,6 @@ class _Call:
             self._context.session.report_progress,
             progress.files_done,
             progress.files_total or None,
-            f"{progress.stage} files",
+            f"{progress.stage} {progress.unit}",
         )
         anyio.from_thread.run(send)

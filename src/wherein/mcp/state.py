@@ -25,7 +25,7 @@ _MAX_SESSIONS = 64
 
 @dataclass(slots=True)
 class Indexing:
-    """How far the background build of the first index is."""
+    """How far the background build of the first index and the reading of the history are."""
 
     thread: threading.Thread | None = None
     progress: Progress | None = None
@@ -33,7 +33,7 @@ class Indexing:
 
     @property
     def is_running(self) -> bool:
-        """True while the first index is being built."""
+        """True while the first index is being built or the history is being read."""
         return self.thread is not None and self.thread.is_alive()
 
 
@@ -97,7 +97,7 @@ class ServerState:
         )
 
     def start_indexing(self) -> None:
-        """Bring the index of the root up to date in the background, once."""
+        """Bring the index and the history of the root up to date in the background, once."""
         with self._lock:
             if self.indexing.thread is None and self.has_workspace:
                 thread = threading.Thread(target=self._index, name="wherein-indexing", daemon=True)
@@ -109,12 +109,14 @@ class ServerState:
             context = self.context(None, self._note_progress, lambda: False)
             context.stop_if_cancelled()
             workspace = self.workspace(self.root)
-            workspace.refresh(progress=context.report)
-            if self.environment:
-                from wherein.mcp.watch import make_watch
+            with workspace.history_aside():
+                workspace.refresh(progress=context.report)
+                if self.environment:
+                    from wherein.mcp.watch import make_watch
 
-                self.watch = make_watch(self.root, self.environment)
-                workspace.trust(self.watch)
+                    self.watch = make_watch(self.root, self.environment)
+                    workspace.trust(self.watch)
+                workspace.read_history(progress=context.report)
         except (WhereinError, OSError) as error:
             self.indexing.error = str(error)
 

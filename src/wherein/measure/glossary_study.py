@@ -16,7 +16,7 @@ from wherein.measure.glossary_mining import MinedPair, mine_commits, usable_rows
 from wherein.measure.glossary_names import NameIndex, index_names
 from wherein.measure.glossary_sources import mine_docs, mine_sessions
 from wherein.measure.glossary_trial import KeptLine, Trial, keep_lines
-from wherein.measure.replay_run import open_history
+from wherein.measure.replay_run import open_history, read_first
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
 from wherein.measure.requests import Selection, Wanted, select_requests, with_kinds
 from wherein.transcripts.values import Session
@@ -63,19 +63,23 @@ class Study:
         return self.windows[-1]
 
 
-def open_study(root: Path, family: Path | None, n: int) -> Study | None:
+def open_study(
+    root: Path, family: Path | None, n: int, progress: Progress | None = None
+) -> Study | None:
     """Return the repository with its requests, None where there are no requests or no history.
 
     Args:
         root: A working tree or bare repository.
         family: Folder where the commits that are read are kept; None keeps them in memory.
         n: How many commits of one window become requests, at most.
+        progress: Told how far the reading of commits is.
 
     Raises:
         PathError: There is no git repository.
         ExternalError: Git failed.
     """
     git, history = open_history(root, family)
+    read_first(git, history, progress)
     contents = Contents(git)
     windows: list[Window] = []
     tip = git.head()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -151,11 +151,17 @@ def _report(top: Path, target: Path, study: Study | None) -> GlossaryReport:
     return replace(found, mined_until=study.newest.tree.commit, history=str(state), notes=notes)
 
 
+def _teller(context: ToolContext) -> Callable[[str, int, int], None]:
+    def tell(step: str, done: int, total: int) -> None:
+        context.report(Progress(step, done, total, 0, None, unit=""))
+
+    return tell
+
+
 def _open(context: ToolContext, top: Path, commits: int) -> Study | None:
     from wherein.measure.glossary_study import open_study
 
-    context.stop_if_cancelled()
-    return open_study(top, family_of(context, top), commits)
+    return open_study(top, family_of(context, top), commits, _teller(context))
 
 
 def _suggest(
@@ -171,15 +177,11 @@ def _suggest(
     from wherein.measure.glossary_study import choose, mine, split_requests
     from wherein.measure.glossary_trial import gain_of
 
-    def tell(step: str, done: int, total: int) -> None:
-        context.stop_if_cancelled()
-        context.on_progress(Progress(step, done, total, 0, None))
-
     study = _open(context, top, commits)
     report = _report(top, target, study)
     if study is None:
         return report
-    pairs = mine(study, sessions, progress=tell)
+    pairs = mine(study, sessions, progress=_teller(context))
     chosen_on, proved_on = split_requests(study)
     here = _Here(top, study)
     frame = count_tokens(block_text(()))

@@ -65,6 +65,13 @@ def open_history(root: Path, family: Path | None) -> tuple[Git, History]:
     return git, History(git, family)
 
 
+def read_first(git: Git, history: History, progress: Progress | None) -> None:
+    """Read the commits that are new, telling ``progress`` how far it is."""
+    head = git.head()
+    if head is not None and progress is not None:
+        history.view((), head, lambda n_done, n_total: progress("reading commits", n_done, n_total))
+
+
 def replay_repository(
     root: Path,
     settings: Settings,

@@ -130,6 +130,7 @@ class _Asked:
     def open(cls, context: ToolContext, name: str) -> _Asked:
         from wherein.history.open import History
         from wherein.history.source import BareGit, open_source
+        from wherein.search.earlier_commits import commits_told
         from wherein.store.layout import Layout
 
         scope = Scope.of(context)
@@ -146,7 +147,8 @@ class _Asked:
             paths = [path for path, _, _ in tree_paths(git, head)] if head is not None else []
         else:
             paths = sorted(set(git.ls_files("--cached")))
-        return cls(scope, git, opened, opened.view(paths))
+        told = commits_told(context.report)
+        return cls(scope, git, opened, opened.view(paths, progress=told))
 
     def known_path(self, name: str) -> tuple[str, Place | None]:
         """Return a path relative to git's root, and the file when it exists.

@@ -140,7 +140,9 @@ def search(
 
     def ask(workspace: Workspace, repository: Repository) -> Answer:
         filters = _filters(repository, wanted)
-        return workspace.search(query, limit=limit + offset + 1, filters=filters)
+        return workspace.search(
+            query, limit=limit + offset + 1, filters=filters, progress=context.report
+        )
 
     parts = [
         _ask(context, repository, ask) for repository in find_repositories(context, repositories)

@@ -84,7 +84,7 @@ def status(
 
 
 def index(context: ToolContext, repositories: Sequence[str] = ()) -> StatusResult:
-    """Bring the index of folders or git URLs up to date now.
+    """Bring the index of folders or git URLs up to date now, and read their earlier commits.
 
     Searching does the same by itself; this is for doing it beforehand. Interrupted, it goes on
     where it stopped. A git URL that was cloned before is fetched again.
@@ -184,5 +184,6 @@ def _index(context: ToolContext, root: Path) -> tuple[WorkspaceStatus, tuple[str
     """Return what is indexed now, and what the asker should know of it."""
     workspace = context.workspace(root)
     coverage = workspace.refresh(progress=context.report)
+    workspace.read_history(progress=context.report)
     found = _status(workspace, with_skipped=False)
     return replace(found, n_indexed_now=coverage.files_indexed), coverage.notes
