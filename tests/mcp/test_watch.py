@@ -90,6 +90,77 @@ def test_a_file_in_a_folder_made_a_moment_ago_is_seen(tmp_path: Path) -> None:
         assert not watch.is_quiet(mark)
 
 
+def test_reading_files_is_no_change(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    write_shop(root)
+    watch = watch_of(root)
+    mark = watch.mark()
+    assert mark is not None
+
+    for path in root.rglob("*.py"):
+        path.read_text()
+
+    assert watch.is_quiet(mark)
+
+
+def test_a_change_behind_more_events_than_the_queue_holds_is_seen(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    write_shop(root)
+    size = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    watch = watch_of(root)
+    mark = watch.mark()
+    assert mark is not None
+
+    for i in range(size // 2 + 100):
+        (root / f"t{i}").touch()
+        (root / f"t{i}").unlink()
+    (root / "late").mkdir()
+    assert not watch.is_quiet(mark)
+
+    while (mark := watch.mark()) is None:  # it is watched anew only after a rest
+        pass
+    assert watch.is_quiet(mark)
+    (root / "late" / "new.py").write_text("x")
+    assert not watch.is_quiet(mark)
+
+
+def test_what_happens_in_a_moved_folder_is_seen(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    (root / "a" / "b" / "c").mkdir(parents=True)
+    watch = watch_of(root)
+
+    (root / "a").rename(root / "z")
+    (root / "z" / "b" / "d").mkdir()
+    mark = watch.mark()
+    assert mark is not None
+    assert watch.is_quiet(mark)
+
+    for folder in ("z/b/c", "z/b/d", "z"):
+        (root / folder / "f.py").write_text("x")
+        assert not watch.is_quiet(mark), folder
+        mark = watch.mark()
+        assert mark is not None
+
+
+def test_another_tree_in_the_same_place_is_seen(tmp_path: Path) -> None:
+    root = tmp_path / "above" / "tree"
+    root.mkdir(parents=True)
+    watch = watch_of(root)
+    mark = watch.mark()
+    assert mark is not None
+
+    (tmp_path / "above").rename(tmp_path / "was")
+    root.mkdir(parents=True)
+    assert not watch.is_quiet(mark)
+
+    while (mark := watch.mark()) is None:
+        pass
+    (root / "f.py").write_text("x")
+    assert not watch.is_quiet(mark)
+
+
 def test_the_users_git_settings_outside_the_tree_count(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     root.mkdir()

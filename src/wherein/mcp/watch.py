@@ -1,13 +1,10 @@
 """Watches a tree, so that an answer need not look at every file, and never guesses.
 
-Events reach us late and some can be lost, so a quiet queue alone proves nothing. Each question
-writes a file of our own into a watched folder and waits until its event comes back: the kernel
-keeps order, so all that happened before is then known. What may have been lost is covered by the
-rule that any event at all costs one full look, begun after the queue was drained:
+Any event at all costs one full look, begun after the queue of events was emptied (`FolderEvents`):
 
-* the queue overflows only after thousands of events were delivered;
-* a new folder is watched when the events read with its own have been handled, so a mark is taken
-  after two round trips, and changes inside the folder before that are seen by the look;
+* a new folder is watched when the event of its making is read, before the look begins, so changes
+  inside it are seen by the look or are events of their own;
+* where the queue overflowed or a watched folder was replaced, everything is watched anew;
 * what decides the listing from outside the tree (the user's git settings) is looked at by stat.
 
 Network and user-space file systems tell nobody of changes made elsewhere: there is no watch then,
@@ -17,104 +14,123 @@ and none on systems that promise less than Linux' inotify.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from wherein.errors import WhereinError
-
-if TYPE_CHECKING:
-    from watchfiles._rust_notify import RustNotify
+from wherein.mcp.inotify import FolderEvents
 
 __all__ = ["TreeWatch", "make_watch"]
 
 _LOCAL = frozenset({"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"})
-_STEP_MS = 1
-_DEBOUNCE_MS = 20
-_POLL_DELAY_MS = 300
-_PATIENCE_S = 1.0
-"""A round trip takes 2 ms; one that takes this long means the watch is broken."""
+
+_REST = 10
+"""Watching anew waits so many times as long as it took: a build that floods the queue for minutes
+must not have every folder listed for every answer."""
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 class TreeWatch:
-    """One watched tree. Make it with `make_watch`."""
+    """One watched tree. Make it with `make_watch`.
 
-    def __init__(self, notify: RustNotify, cookies: Path, outside: tuple[Path, ...]) -> None:
-        self._notify = notify
-        self._cookies = cookies
+    Args:
+        tops: Real paths of the watched folders: the tree, and git's folders outside it.
+        left_out: Folders below them that decide nothing.
+        outside: Files outside that decide what git lists.
+
+    Raises:
+        OSError: The folders cannot all be watched.
+    """
+
+    def __init__(
+        self, tops: tuple[Path, ...], left_out: tuple[Path, ...], outside: tuple[Path, ...]
+    ) -> None:
+        self._tops = tops
+        self._left_out = left_out
         self._outside = outside
         self._lock = Lock()
-        self._n_cookies = 0
         self._generation = 0
-        self._is_broken = False
+        self._is_closed = False
+        self._not_before_s = 0.0
+        self._events: FolderEvents | None = None
+        self._places = self._look_at_tops()
         self._stamp = self._look_outside()
+        self._watch_anew()
 
     def close(self) -> None:
-        """Remove the folder of our own events; the watch is not relied on any more."""
+        """Stop watching; the watch is not relied on any more."""
         with self._lock:
-            self._is_broken = True
-            shutil.rmtree(self._cookies, ignore_errors=True)
+            self._is_closed = True
+            self._drop()
 
     def mark(self) -> int | None:
         """Return the number of the state now; None when the watch cannot be relied on."""
         with self._lock:
-            if self._round_trip() and self._round_trip():
-                self._note_outside()
-                return self._generation
-            return None
+            self._take()
+            if self._events is None and not self._is_closed:
+                self._try_anew()
+            return None if self._events is None else self._generation
 
     def is_quiet(self, mark: int) -> bool:
         """Return True when nothing happened since `mark` returned this number."""
         with self._lock:
-            if not self._round_trip():
-                return False
-            self._note_outside()
-            return self._generation == mark
+            self._take()
+            return self._events is not None and self._generation == mark
 
-    def _round_trip(self) -> bool:
-        """Wait until an event of our own comes back; count all others that came before it."""
-        if self._is_broken:
-            return False
-        self._n_cookies += 1
-        cookie = self._cookies / f"{self._n_cookies}"
-        try:
-            cookie.touch()
-            cookie.unlink()
-            is_back = self._wait_for(str(cookie))
-        except OSError:
-            is_back = False
-        self._is_broken = not is_back
-        return is_back
-
-    def _wait_for(self, cookie: str) -> bool:
-        deadline = time.monotonic() + _PATIENCE_S
-        own = f"{self._cookies}{os.sep}"
-        while time.monotonic() < deadline:
-            found = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, int(_PATIENCE_S * 1000), None)
-            if not isinstance(found, set):
-                continue
-            paths = {path for _change, path in found}
-            if any(not path.startswith(own) for path in paths):
-                self._generation += 1
-            if cookie in paths:
-                return True
-        return False
-
-    def _note_outside(self) -> None:
-        stamp = self._look_outside()
+    def _take(self) -> None:
+        """Count what happened; stop relying on the events where some were lost."""
+        stamp, places = self._look_outside(), self._look_at_tops()
         if stamp != self._stamp:
             self._stamp = stamp
             self._generation += 1
+        if self._events is None:
+            return
+        try:
+            noticed = self._events.take()
+        except OSError:
+            self._drop()
+            return
+        self._generation += noticed.is_changed
+        if noticed.is_lost or places != self._places:
+            self._places = places
+            self._drop()
+
+    def _drop(self) -> None:
+        self._generation += 1
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
+    def _try_anew(self) -> None:
+        if time.monotonic() >= self._not_before_s:
+            try:
+                self._watch_anew()
+            except OSError:
+                self._is_closed = True
+
+    def _watch_anew(self) -> None:
+        started = time.monotonic()
+        self._places = self._look_at_tops()
+        self._events = FolderEvents(self._tops, self._left_out)
+        if self._look_at_tops() != self._places:  # replaced meanwhile: which one is watched?
+            self._drop()
+        now = time.monotonic()
+        self._not_before_s = now + _REST * (now - started)
 
     def _look_outside(self) -> Stamp:
         return tuple(_stat(path) for path in self._outside)
+
+    def _look_at_tops(self) -> tuple[tuple[int, int], ...]:
+        """Return which folders the watched paths lead to: one above may have been renamed."""
+        try:
+            stats = [top.stat() for top in self._tops]
+        except OSError:
+            return ()
+        return tuple((found.st_dev, found.st_ino) for found in stats)
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:
@@ -134,18 +150,14 @@ def make_watch(root: Path, environment: Mapping[str, str]) -> TreeWatch | None:
     """
     if not sys.platform.startswith("linux") or _file_system(root) not in _LOCAL:
         return None
-    from watchfiles._rust_notify import RustNotify
-
     try:
         folders = _git_folders(root)
         if folders is None:
             return None
-        cookies = Path(tempfile.mkdtemp(prefix="wherein-watch-"))
-        watched = [str(folder) for folder in (root, *folders, cookies)]
-        notify = RustNotify(watched, False, False, _POLL_DELAY_MS, True, False)
-    except (OSError, WhereinError, RuntimeError):  # too many folders for the user's limit
+        objects = tuple(folder / "objects" for folder in (*folders, root / ".git"))
+        return TreeWatch((root, *folders), objects, _outside(environment, root))
+    except (OSError, WhereinError):  # too many folders for the user's limit
         return None
-    return TreeWatch(notify, cookies, _outside(environment, root))
 
 
 def _git_folders(root: Path) -> tuple[Path, ...] | None:
