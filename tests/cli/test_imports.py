@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.cli.sandbox import Sandbox
 
-HEAVY = ["anyio", "mcp", "numpy", "pydantic", "pymilvus", "rich", "tree_sitter", "watchfiles"]
+HEAVY = ["anyio", "mcp", "numpy", "pydantic", "pymilvus", "rich", "tree_sitter"]
 
 
 def loaded(sandbox: Sandbox, *words: str) -> set[str]:

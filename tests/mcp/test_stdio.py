@@ -86,7 +86,7 @@ def test_the_handshake_and_the_list_come_before_anything_heavy(shop: Path, home:
         "from wherein.mcp.front import Wire, lead\n"
         "wire = Wire(sys.stdin.buffer, sys.stdout.buffer)\n"
         "lead(wire)\n"
-        "heavy = {'numpy', 'mcp', 'pydantic', 'tree_sitter', 'rich', 'watchfiles', 'anyio'}\n"
+        "heavy = {'numpy', 'mcp', 'pydantic', 'tree_sitter', 'rich', 'anyio'}\n"
         "print(json.dumps(sorted(heavy & set(sys.modules))))\n"
     )
     sent = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, INITIALIZED, LIST))
