@@ -86,6 +86,22 @@ def test_several_expected_places_count_by_share(context: ToolContext) -> None:
     assert result.figures[0].recall_at_10 == 0.5
 
 
+def test_precision_at_three_and_answers_without_a_right_hit_are_counted(
+    context: ToolContext,
+) -> None:
+    text = (
+        '[[query]]\nquery = "take a share off the price"\nexpect = "src/basket.py"\n'
+        '[[query]]\nquery = "tax_rate"\nexpect = "src/mail.py#send_letter"\n'
+    )
+    result = run_bench(context, text)
+    assert [outcome.precision_at_3 for outcome in result.outcomes] == [pytest.approx(1 / 3), 0.0]
+    assert result.figures[0].precision_at_3 == pytest.approx(1 / 6)
+    assert result.figures[0].without_right == 0.5
+    shown = render(result, PLAIN).whole()
+    assert "P@3  none right" in shown
+    assert "0.167       0.500" in shown
+
+
 def test_json_is_read_as_well(context: ToolContext) -> None:
     rows = [{"query": "post a letter", "expect": ["src/mail.py"], "kind": "past bug"}]
     assert run_bench(context, json.dumps(rows), "q.json").figures[0].recall_at_1 == 1.0
