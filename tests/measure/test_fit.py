@@ -19,6 +19,7 @@ from wherein.measure.requests import Wanted
 from wherein.render.bench import render as render_bench
 from wherein.render.rendered import PLAIN
 from wherein.render.replay import render as render_replay
+from wherein.render.status import render as render_status
 from wherein.search.own_weights import own_weights_file
 from wherein.search.rank import bundled_weights
 from wherein.settings import Settings
@@ -352,6 +353,9 @@ def test_replay_keeps_weights_where_search_finds_them(tmp_path: Path) -> None:
     assert report.fit.is_kept, report.fit.reason
     family = context.workspace(folder).layout.family
     assert report.fit.file == str(own_weights_file(family))
+    said = render_status(status(context), PLAIN).whole()
+    assert "not indexed" in said
+    assert "ranking: fitted for this repository" in said
     with Workspace(folder, Settings(home=tmp_path / "home", model="none")) as workspace:
         answer = workspace.search(f"turn {word(80)} around")
     assert answer.ranking.endswith("(wherein replay --fit --commits 60)")

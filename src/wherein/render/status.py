@@ -40,10 +40,16 @@ def _state(item: WorkspaceStatus) -> str:
     return "up to date" if item.is_fresh else "files changed since; the next search takes them in"
 
 
+def _ranking(item: WorkspaceStatus) -> list[str]:
+    """Return the line on ranking weights where they are not simply those that ship."""
+    return [] if item.ranking == "shipped" else [f"  ranking: {show_line(item.ranking)}"]
+
+
 def _workspace(item: WorkspaceStatus, style: Style) -> str:
     lines = [style.paint("path", show_path(item.root))]
     if not item.is_indexed:
         lines.append("  not indexed; the first search does it, or: wherein index")
+        lines.extend(_ranking(item))
         return "".join(f"{line}\n" for line in lines)
     lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {_state(item)}")
     if item.n_indexed_now:
@@ -54,8 +60,7 @@ def _workspace(item: WorkspaceStatus, style: Style) -> str:
         more = len(ordered) - _MAX_LANGUAGES
         lines.append(f"  languages: {shown}" + (f" and {more} more" if more > 0 else ""))
     lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}, model: {item.model}")
-    if item.ranking != "shipped":
-        lines.append(f"  ranking: {show_line(item.ranking)}")
+    lines.extend(_ranking(item))
     lines.append(f"  snapshot: {item.snapshot_id}" + (f" at {item.head[:12]}" if item.head else ""))
     if item.skipped_by_reason:
         pairs = sorted(item.skipped_by_reason.items())
