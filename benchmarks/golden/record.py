@@ -39,6 +39,7 @@ def ask(root: str, repository: GoldenRepository, settings: Settings) -> Ranking:
     """Return what search answers to each query in the checkout at ``root``."""
     with Workspace(root, settings) as workspace:
         workspace.refresh()
+        workspace.read_history()
         return {
             query.query: tuple(
                 (hit.path, hit.symbol) for hit in workspace.search(query.query, limit=DEPTH).hits

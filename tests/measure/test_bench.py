@@ -98,6 +98,12 @@ def test_precision_at_three_and_answers_without_a_right_hit_are_counted(
     assert result.figures[0].precision_at_3 == pytest.approx(1 / 6)
     assert result.figures[0].without_right == 0.5
     shown = render(result, PLAIN).whole()
+    assert run_bench(context, text, "queries.toml", "without_right=0.4").missed == (
+        "without_right is 0.500, above 0.4",
+    )
+    assert run_bench(context, text, "queries.toml", "precision_at_3=0.2").missed == (
+        "precision_at_3 is 0.167, below 0.2",
+    )
     assert "P@3  none right" in shown
     assert "0.167       0.500" in shown
 

@@ -33,8 +33,8 @@ __all__ = [
 KINDS = ("behaviour", "exact", "impact", "past bug")
 """What a query asks: how something works, a name or text, what a change reaches, a bug of old."""
 
-FLOORS = ("recall_at_1", "recall_at_5", "recall_at_10", "ndcg_at_10", "mrr")
-CEILINGS = ("tokens",)
+FLOORS = ("recall_at_1", "recall_at_5", "recall_at_10", "precision_at_3", "ndcg_at_10", "mrr")
+CEILINGS = ("tokens", "without_right")
 
 _LIMIT = 10
 _SHOWN_LINES = 3
@@ -109,8 +109,9 @@ def bench(
 
     The file is TOML or JSON: ``[[query]]`` tables with ``query``, ``expect`` (paths, or
     path#Symbol) and ``kind`` (behaviour, exact, impact, past bug), and ``[floors]`` with the least
-    recall_at_1, recall_at_5, recall_at_10, ndcg_at_10 and mrr and the most tokens. Ends with 1 when
-    a floor is missed, so that a build can stop.
+    recall_at_1, recall_at_5, recall_at_10, precision_at_3, ndcg_at_10 and mrr and the most tokens
+    and without_right (share of queries with no right hit). Ends with 1 when a floor is missed, so
+    that a build can stop.
 
     With fit, ranking weights are fitted on two thirds of the queries, and kept and used from then
     on only when the third held out (by a hash of the query) proves them better than those that
@@ -357,7 +358,8 @@ def _missed(figures: BenchFigures, floors: Mapping[str, float]) -> tuple[str, ..
     for name, floor in sorted(floors.items()):
         value = float(getattr(figures, name))
         if name in CEILINGS and value > floor:
-            missed.append(f"{name} is {value:.0f}, above {floor:g}")
+            shown = f"{value:.0f}" if name == "tokens" else f"{value:.3f}"
+            missed.append(f"{name} is {shown}, above {floor:g}")
         if name in FLOORS and value < floor:
             missed.append(f"{name} is {value:.3f}, below {floor:g}")
     return tuple(missed)
