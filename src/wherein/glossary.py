@@ -1,22 +1,43 @@
 """What the team says and what the code calls it: lines of a glossary, and queries widened by them.
 
-Search may widen a query with the same function: ``expand(query, words_of(lines))`` gives names of
-the code that are looked for besides the query's own words.
+Search and the scripted grep searcher of `wherein replay` widen a request with the same lines.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from wherein.tokens import identifier_terms, scan_words
 
-__all__ = ["GlossaryLine", "expand", "format_line", "parse_line", "said_terms", "words_of"]
+__all__ = [
+    "MAX_LINES",
+    "Glossary",
+    "GlossaryLine",
+    "expand",
+    "format_line",
+    "parse_line",
+    "said_terms",
+    "words_of",
+]
 
+# The groups end with what is no space: a line of nothing but spaces costs no more than its length.
 _LINE = re.compile(
-    r"^\s*[-*+]\s+(?P<said>\S.*?)\s+(?:→|->)\s+`(?P<name>[^`]+)`\s+in\s+(?P<path>\S.*?)\s*$"
+    r"^\s*[-*+]\s+(?P<said>\S(?:.*?\S)?)\s+(?:→|->)\s+`(?P<name>[^`]+)`"
+    r"\s+in\s+(?P<path>\S(?:.*\S)?)\s*$"
 )
+_IDENTIFIER = re.compile(r"(?:.*[.:#>])?([^\W\d][\w$]*)[!?]?(?:\(\))?")
+
+MAX_LINES = 1000
+"""Lines that widen a query: the largest budget of `wherein glossary` holds half as many."""
+
+_MAX_CHARS = 200
+"""A longer name or saying is a mistake, or meant to cost time."""
+
+_MAX_NAMES = 8
+"""Names added to one query: more would drown its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +88,39 @@ def expand(query: str, glossary: Mapping[str, Sequence[str]]) -> list[str]:
     """
     if not glossary:
         return []
+    keys = [(said_terms(said), names) for said, names in glossary.items()]
+    return _spoken_of(query, keys)
+
+
+def _spoken_of(query: str, keys: Iterable[tuple[frozenset[str], Sequence[str]]]) -> list[str]:
     asked = said_terms(query)
-    found: list[tuple[int, str]] = []
-    for said, names in glossary.items():
-        wanted = said_terms(said)
-        if wanted and wanted <= asked:
-            found.extend((-len(wanted), name) for name in names)
+    found = [
+        (-len(wanted), name)
+        for wanted, names in keys
+        if wanted and wanted <= asked
+        for name in names
+    ]
     found.sort(key=lambda item: item[0])
     return [name for name in dict.fromkeys(name for _, name in found) if name not in query]
+
+
+class Glossary:
+    """Lines made ready to widen many queries.
+
+    Only identifiers are looked for, of a qualified name the last part; other lines are left out.
+
+    Args:
+        lines: The first `MAX_LINES` count.
+    """
+
+    def __init__(self, lines: Iterable[GlossaryLine]) -> None:
+        usable: list[GlossaryLine] = []
+        for line in islice(lines, MAX_LINES):
+            found = _IDENTIFIER.fullmatch(line.name) if len(line.name) <= _MAX_CHARS else None
+            if found is not None and len(line.said) <= _MAX_CHARS:
+                usable.append(replace(line, name=found[1]))
+        self._keys = [(said_terms(said), names) for said, names in words_of(usable).items()]
+
+    def names_for(self, query: str) -> tuple[str, ...]:
+        """Return the names to look for besides the query's own words, at most eight."""
+        return tuple(_spoken_of(query, self._keys)[:_MAX_NAMES]) if self._keys else ()

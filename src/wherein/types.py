@@ -302,6 +302,8 @@ class Answer:
     """Calibrated probability that a right file is among the hits, 0 to 1."""
     notes: tuple[str, ...] = ()
     """What the asker should know: partial match, unknown word, files not covered."""
+    glossary_names: tuple[str, ...] = ()
+    """Names of the code that the team's glossary added to the query."""
     ranking: str = ""
     """Which weights ranked it: ``shipped``, or those fitted for the repository."""
     skipped: tuple[Skipped, ...] = ()

@@ -17,7 +17,7 @@ from wherein.measure.replay import family_of
 from wherein.tools.context import Progress, ToolContext
 
 if TYPE_CHECKING:
-    from wherein.measure.glossary_block import Block
+    from wherein.glossary_block import Block
     from wherein.measure.glossary_report import CheckedLine, GlossaryReport, Verdict
     from wherein.measure.glossary_study import Study
     from wherein.measure.glossary_trial import Gain
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["glossary", "read_glossary"]
 
-_FILES = ("AGENTS.md", "CLAUDE.md")
 _MAX_SOURCE_BYTES = 5_000_000
 
 
@@ -83,7 +82,7 @@ def read_glossary(top: Path) -> Block | None:
         PathError: The file cannot be read.
         UsageError: Its markers are broken.
     """
-    from wherein.measure.glossary_block import read_block
+    from wherein.glossary_block import read_block
 
     return read_block(_read(_target(top, None)))
 
@@ -94,14 +93,14 @@ def _target(top: Path, name: str | None) -> Path:
     Raises:
         PathError: It lies outside the repository, through a link, too.
     """
-    from wherein.measure.glossary_block import read_block
+    from wherein.glossary_block import GLOSSARY_FILES, read_block
 
     if name is not None:
         target = top / name
     else:
-        there = [top / item for item in _FILES if (top / item).is_file()]
+        there = [top / item for item in GLOSSARY_FILES if (top / item).is_file()]
         with_one = [path for path in there if read_block(_read(path)) is not None]
-        target = (*with_one, *there, top / _FILES[0])[0]
+        target = (*with_one, *there, top / GLOSSARY_FILES[0])[0]
     real = target.resolve()
     if not real.is_relative_to(top):
         message = f"{name or target.name!r} is outside the repository"
@@ -173,7 +172,7 @@ def _suggest(
     sessions: Sequence[Session],
 ) -> GlossaryReport:
     from wherein.budget import count_tokens
-    from wherein.measure.glossary_block import block_text
+    from wherein.glossary_block import block_text
     from wherein.measure.glossary_study import choose, mine, split_requests
     from wherein.measure.glossary_trial import gain_of
 
@@ -281,7 +280,7 @@ def _n_common(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _apply(top: Path, target: Path, report: GlossaryReport, *, is_forced: bool) -> GlossaryReport:
-    from wherein.measure.glossary_block import with_block
+    from wherein.glossary_block import with_block
     from wherein.measure.glossary_report import Verdict
 
     if not (top / ".git").exists():
@@ -300,7 +299,7 @@ def _apply(top: Path, target: Path, report: GlossaryReport, *, is_forced: bool) 
 
 
 def _remove(top: Path, target: Path) -> GlossaryReport:
-    from wherein.measure.glossary_block import without_block
+    from wherein.glossary_block import without_block
     from wherein.measure.glossary_report import GlossaryReport
 
     old = _read(target)
@@ -315,7 +314,7 @@ def _remove(top: Path, target: Path) -> GlossaryReport:
 
 def _check(context: ToolContext, top: Path, target: Path, commits: int) -> GlossaryReport:
     from wherein.budget import count_tokens
-    from wherein.measure.glossary_block import block_text, read_block
+    from wherein.glossary_block import block_text, read_block
     from wherein.measure.glossary_report import CheckedLine, LineState
     from wherein.measure.glossary_study import as_pair
     from wherein.measure.glossary_trial import Trial, alone, gain_of

@@ -92,7 +92,8 @@ class HistorySource:
         prepared = self._prepare(index)
         votes = None
         if prepared is not None:
-            terms = [term.term for term in query.terms if term.kind is not TermKind.JOINED]
+            own = (TermKind.WORD, TermKind.WHOLE)  # messages are in the words of those who ask
+            terms = [term.term for term in query.terms if term.kind in own]
             votes = _voters(prepared, with_tests=query.wants_tests).votes(terms)
         self._last = (index, self.until, query, votes)
         return votes

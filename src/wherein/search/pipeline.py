@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.protocol import Embedder
+from wherein.glossary import Glossary
 from wherein.search import evidence
 from wherein.search.filters import Filters, Masks, masks, with_scopes
 from wherein.search.literal import (
@@ -42,6 +44,7 @@ from wherein.search.retrievers import (
     find_candidates,
     lexical_scores,
 )
+from wherein.search.signal_groups import glossary as glossary_signals
 from wherein.search.signals import Evaluated, evaluate
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, Counters, Evidence, Hit
@@ -89,6 +92,7 @@ def search(
     own_names: Sequence[str] = (),
     read_text: TextReader | None = None,
     weights: Weights | None = None,
+    glossary: Glossary | None = None,
     repository: str = "",
     snapshot_id: str = "",
 ) -> Answer:
@@ -104,6 +108,7 @@ def search(
         own_names: Names of the project itself, which count less in the query.
         read_text: Reads a file's text for quoted texts and telling lines; None leaves them out.
         weights: Other weights than the bundled ones.
+        glossary: What the team says for what the code says; widens the query.
         repository: Copied into the hits.
         snapshot_id: Copied into the answer.
 
@@ -111,10 +116,13 @@ def search(
         QueryError: The query is empty, or a filter names something unknown.
         PatternError: A glob does not compile.
     """
-    found = _find(index, text, filters, embedder, sources, own_names, read_text)
+    found = _find(index, text, filters, embedder, sources, own_names, read_text, glossary)
     chosen = (weights or bundled_weights()).choose(
         has_history=_has_history(sources), has_vectors=found.similarities is not None
     )
+    if found.query.glossary_names:
+        own = {**glossary_signals.WEIGHTS, **chosen.weights}
+        chosen = msgspec.structs.replace(chosen, weights=own)
     paths = [index.path(file) for file in found.evaluated.files.tolist()]
     ranked = rank(found.evaluated, chosen, paths)
     features = evidence.answer_features(found.evaluated, ranked, limit)
@@ -132,6 +140,7 @@ def search(
         evidence=sureness,
         probability=chance,
         notes=(*found.notes, *_notes(found, bool(hits))),
+        glossary_names=found.query.glossary_names,
         counters=Counters(
             files_considered=len(found.candidates.files),
             postings_read=found.postings_read,
@@ -175,8 +184,9 @@ def _find(
     sources: Sequence[SignalSource],
     own_names: Sequence[str],
     read_text: TextReader | None,
+    glossary: Glossary | None = None,
 ) -> _Found:
-    query = understand(text, own_names=own_names)
+    query = understand(text, own_names=own_names, glossary=glossary)
     narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
     allowed = masks(index, narrowed)
     lexical = lexical_scores(index, query)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from wherein.errors import QueryError
+from wherein.glossary import Glossary
 from wherein.tokens import MAX_TERM_CHARS, identifier_terms, scan_words
 
 __all__ = [
@@ -30,6 +31,10 @@ OWN_NAME_WEIGHT = 0.25
 JOINED_WEIGHT = 0.5
 """Neighbours joined say again what the words say: half gives the untrained sum .004 NDCG on the
 public peer set and .006 plain hit@10 on replay over 1, and nothing loses .002 (2026-11-30)."""
+
+GLOSSARY_WEIGHT = 0.7
+"""Chosen with the signal's weight on requests later than all the lines were mined from; .5 to 1 are
+alike (benchmarks/results/glossary-2026-11-30.md)."""
 
 MAX_WORDS = 1500
 """Different words taken from one query: a pasted log of 100 KB costs no more than this."""
@@ -79,6 +84,8 @@ class TermKind(StrEnum):
     """The parts of one identifier, joined."""
     JOINED = "joined"
     """Neighbouring words, joined: ``type adapter`` also looks for ``TypeAdapter``."""
+    GLOSSARY = "glossary"
+    """A name of the code that the team's glossary gives for words of the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +96,7 @@ class QueryTerm:
     weight: float
     kind: TermKind
     word: int
-    """Place of its (first) word in `Query.words`, or -1 for joined ones."""
+    """Place of its (first) word in `Query.words`, or -1 for joined ones and the glossary's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,8 @@ class Query:
     scopes: tuple[Scope, ...]
     is_cut: bool
     """True when it had more words than are looked at."""
+    glossary_names: tuple[str, ...] = ()
+    """Names of the code that the team's glossary gives for words of the query."""
 
     @property
     def is_empty(self) -> bool:
@@ -147,12 +156,15 @@ def is_code_name(word: str) -> bool:
     return bool(_INNER_CAPITAL.search(word)) or "_" in word.strip("_") or word.startswith("__")
 
 
-def understand(text: str, *, own_names: Iterable[str] = ()) -> Query:
+def understand(
+    text: str, *, own_names: Iterable[str] = (), glossary: Glossary | None = None
+) -> Query:
     """Return what ``text`` asks for.
 
     Args:
         text: The query, in any language and of any length.
         own_names: Names of the project itself, which count less.
+        glossary: What the team says for what the code says.
 
     Raises:
         QueryError: It is empty or blank.
@@ -173,11 +185,12 @@ def understand(text: str, *, own_names: Iterable[str] = ()) -> Query:
     if len(words) > 1:
         symbols = tuple(name for name in symbols if name.lower() not in own)
     lower = {word.lower() for word in all_words}
+    glossary_names = glossary.names_for(" ".join(words)) if glossary is not None else ()
     return Query(
         text=text,
         subject=subject,
         words=words,
-        terms=tuple(_terms(all_words, words, own)),
+        terms=tuple(_terms(all_words, words, own, glossary_names)),
         symbols=symbols,
         names=tuple(dict.fromkeys([*symbols, *(w for w in words if _NAME.fullmatch(w))]))[
             :MAX_NAMES
@@ -191,6 +204,7 @@ def understand(text: str, *, own_names: Iterable[str] = ()) -> Query:
         wants_examples=bool(lower & _EXAMPLE_WORDS),
         scopes=scopes,
         is_cut=is_cut,
+        glossary_names=glossary_names,
     )
 
 
@@ -235,7 +249,10 @@ def _paths(subject: str) -> tuple[str, ...]:
 
 
 def _terms(
-    all_words: Sequence[str], words: Sequence[str], own_names: frozenset[str]
+    all_words: Sequence[str],
+    words: Sequence[str],
+    own_names: frozenset[str],
+    glossary_names: Sequence[str],
 ) -> Iterable[QueryTerm]:
     seen: set[str] = set()
     for place, word in enumerate(words):
@@ -250,6 +267,11 @@ def _terms(
         if term not in seen:
             seen.add(term)
             yield QueryTerm(term, JOINED_WEIGHT, TermKind.JOINED, -1)
+    for name in glossary_names:
+        for term in identifier_terms(name)[-1:]:  # the whole: its parts stand everywhere
+            if term not in seen:
+                seen.add(term)
+                yield QueryTerm(term, GLOSSARY_WEIGHT, TermKind.GLOSSARY, -1)
 
 
 MAX_JOINED = 3

@@ -1,7 +1,8 @@
 """Every signal of the ranker: what a candidate file has to show for itself, one number for each.
 
 `SIGNALS` names them all with range and reason. Each group is one function from the collected
-matches to columns; further columns (history, graph) come from `retrievers.SignalSource`. A signal
+matches to columns; further columns (history, graph) come from `retrievers.SignalSource`, and those
+of the glossary are there when it has something to add. A signal
 that cannot be computed (no vectors, no history) is 0, and another set of weights is used.
 """
 
@@ -23,6 +24,7 @@ from wherein.search.signal_groups import (
     definitions,
     dense,
     fields,
+    glossary,
     joined,
     literals,
     paths,
@@ -68,8 +70,9 @@ def evaluate(
 ) -> Evaluated:
     """Return one row of signals for each candidate, in the candidates' order."""
     files = candidates.files
+    names = [*SIGNALS, *(glossary.SIGNALS if query.glossary_names else ())]
     if not len(files):
-        names = (*SIGNALS, *(name for source in sources for name in source.signal_names))
+        names = (*names, *(name for source in sources for name in source.signal_names))
         return Evaluated(files, names, np.zeros((0, len(names)), np.float32))
     columns: dict[str, NDArray[np.float32]] = {
         **aggregation.columns(matches, candidates, scores),
@@ -81,8 +84,8 @@ def evaluate(
         **priors.columns(index, query, files),
         **dense.columns(index, matches, candidates, similarities),
         **literals.columns(files, found_literals),
+        **glossary.columns(matches, query),
     }
-    names = list(SIGNALS)
     matrix = np.zeros((len(files), len(names)), np.float32)
     for place, name in enumerate(names):
         matrix[:, place] = columns[name]

@@ -27,6 +27,9 @@ SIGNALS: Mapping[str, str] = {
 }
 
 
+_WHOLE_KINDS = (TermKind.WHOLE, TermKind.JOINED)
+
+
 def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
     idf = matches.of_kind(TermKind.WORD)
@@ -37,7 +40,7 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     }
     largest = max(weights.values(), default=0.0)
     words = {term.term for term in matches.terms if term.kind == TermKind.WORD}
-    wholes = {term.term for term in matches.terms if term.kind != TermKind.WORD}
+    wholes = {term.term for term in matches.terms if term.kind in _WHOLE_KINDS}
     rows = [
         _row(matches.index.path(file), query, words, wholes, weights, largest)
         for file in matches.files.tolist()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from wherein.errors import UsageError
 from wherein.glossary import GlossaryLine, expand, format_line, parse_line, words_of
-from wherein.measure.glossary_block import read_block, with_block, without_block
+from wherein.glossary_block import read_block, with_block, without_block
 
 REFUND = GlossaryLine("refund", "reverse_charge", "billing/charges.py")
 BASKET = GlossaryLine("shopping cart", "Basket", "shop/my basket.py")

@@ -7,15 +7,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wherein.errors import UsageError
-from wherein.glossary import GlossaryLine, format_line, parse_line
+from wherein.glossary import MAX_LINES, Glossary, GlossaryLine, format_line, parse_line
 
-__all__ = ["Block", "block_text", "read_block", "with_block", "without_block"]
+__all__ = [
+    "GLOSSARY_FILES",
+    "Block",
+    "block_text",
+    "glossary_in",
+    "read_block",
+    "with_block",
+    "without_block",
+]
+
+GLOSSARY_FILES = ("AGENTS.md", "CLAUDE.md")
+"""The files at a repository's top that may hold a glossary, in the order they are looked at."""
 
 _START = re.compile(
     rb"<!-- wherein:glossary(?: mined-until=(?P<until>[0-9a-f]{7,64}))?(?P<joined> joined)? -->"
 )
 _END = b"<!-- wherein:glossary-end -->"
 _TITLE = "What we say → what the code says (search for the name first):"
+_MAX_TEXT_CHARS = 1_000_000
+_MAX_LINE_CHARS = 1000
+"""Longer files and lines are not written for agents; a search does not look at them."""
+
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -61,6 +76,24 @@ def read_block(data: bytes) -> Block | None:
     read = [(item, parse_line(item)) for item in items]
     lines = tuple(line for _, line in read if line is not None)
     return Block(lines, place.until, tuple(item for item, line in read if line is None))
+
+
+def glossary_in(text: str) -> Glossary | None:
+    """Return the glossary of a file's text to widen queries with, None when it has none.
+
+    A search never fails for it: broken markers are no glossary, and what is too long is cut.
+    """
+    if len(text) > _MAX_TEXT_CHARS:
+        return None
+    try:
+        place = _find(text.encode("utf-8", "replace"))
+    except UsageError:
+        return None
+    if place is None:
+        return None
+    items = place.body.decode("utf-8", "replace").splitlines()
+    lines = (parse_line(item) for item in items[: 2 * MAX_LINES] if len(item) <= _MAX_LINE_CHARS)
+    return Glossary(line for line in lines if line is not None)
 
 
 def with_block(data: bytes, lines: Sequence[GlossaryLine], mined_until: str = "") -> bytes:
