@@ -21,7 +21,6 @@ from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
 from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
-from wherein.search.tree_glossary import TreeGlossary
 from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
 from wherein.store.layout import Layout, iter_layouts
@@ -117,7 +116,6 @@ class Workspace:
         self._segments: dict[str, Segment] = {}
         self._opened: tuple[Manifest, TreeIndex] | None = None
         self._earlier = EarlierCommits(self.root, self.layout.family)
-        self._glossary = TreeGlossary()
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
 
     def __enter__(self) -> Workspace:
@@ -227,7 +225,8 @@ class Workspace:
             query: Words, names, paths, quoted text, a message, in any mixture.
             limit: Hits at most.
             filters: Restrictions.
-            progress: Told how far the reading of earlier commits is, when there are many.
+            progress: Told how far the index and the reading of earlier commits are, while they
+                are waited for; what it raises ends the search.
 
         Raises:
             QueryError: The query is empty, or a filter names something unknown.
@@ -239,7 +238,6 @@ class Workspace:
         deadline = time.monotonic() + self.settings.refresh_seconds
 
         ranking = self.ranking()
-        use_glossary = self.settings.use_glossary
 
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             earlier = self._earlier_until(manifest.head.commit, deadline, progress)
@@ -253,13 +251,12 @@ class Workspace:
                 own_names=self._own_names(),
                 read_text=texts,
                 weights=ranking.weights,
-                glossary=self._glossary.of(manifest, texts) if use_glossary else None,
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )
             return replace(answer, notes=(*answer.notes, *earlier.notes))
 
-        answer = self._answer(ask, query, limit, filters or Filters())
+        answer = self._answer(ask, query, limit, filters or Filters(), progress)
         return replace(answer, ranking=ranking.name)
 
     def ranking(self) -> OwnRanking:
@@ -309,7 +306,13 @@ class Workspace:
         return self._embedder.name if self._embedder else "none"
 
     def similar(
-        self, path: str, line: int, limit: int = 10, *, filters: Filters | None = None
+        self,
+        path: str,
+        line: int,
+        limit: int = 10,
+        *,
+        filters: Filters | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Answer:
         """Return places with code like that at ``path:line``.
 
@@ -318,6 +321,8 @@ class Workspace:
             line: 1-based.
             limit: Hits at most.
             filters: Restrictions on the hits.
+            progress: Told how far the index is, while it is waited for; what it raises ends the
+                search.
 
         Raises:
             PathError: The index has no such file.
@@ -338,7 +343,7 @@ class Workspace:
                 snapshot_id=manifest.head.snapshot_id,
             )
 
-        return self._answer(ask, "", limit, filters or Filters())
+        return self._answer(ask, "", limit, filters or Filters(), progress)
 
     def status(self) -> Status:
         """Say what the index holds, without changing it.
@@ -418,15 +423,16 @@ class Workspace:
         query: str,
         limit: int,
         filters: Filters,
+        progress: ProgressCallback | None,
     ) -> Answer:
         """Ask until every hit's file is as it was indexed, then add what is not covered."""
-        answer, coverage, texts = self._asked(ask, frozenset())
+        answer, coverage, texts = self._asked(ask, frozenset(), progress)
         read, indexed = coverage.files_read + texts.n_files, coverage.files_indexed
         for _ in range(_TRIES):
             doubted = texts.doubted(hit.path for hit in answer.hits)
             if not doubted:
                 break
-            answer, coverage, texts = self._asked(ask, doubted)
+            answer, coverage, texts = self._asked(ask, doubted, progress)
             read += coverage.files_read + texts.n_files
             indexed += coverage.files_indexed
         else:
@@ -451,10 +457,13 @@ class Workspace:
         return self._with_scan(answer, query, limit, filters) if coverage.not_covered else answer
 
     def _asked(
-        self, ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer], doubted: Set[str]
+        self,
+        ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer],
+        doubted: Set[str],
+        progress: ProgressCallback | None,
     ) -> tuple[Answer, Coverage, VerifiedTexts]:
         def work() -> tuple[Answer, Coverage, VerifiedTexts]:
-            coverage = self._covered(doubted)
+            coverage = self._covered(doubted, progress)
             texts = VerifiedTexts(self.root, coverage.manifest)
             index = self._open(coverage)
             try:
@@ -464,21 +473,26 @@ class Workspace:
 
         return self._healed(work)
 
-    def _covered(self, doubted: Set[str]) -> Coverage:
+    def _covered(self, doubted: Set[str], progress: ProgressCallback | None) -> Coverage:
         """Refresh within the time there is; where another thread refreshes, wait as long for it."""
         deadline = time.monotonic() + self.settings.refresh_seconds
-        with self._held(deadline) as is_held:
+        with self._held(deadline, progress) as is_held:
             if not is_held:
                 return self._freshness.uncovered()
-            return self._freshness.refresh(Clock(None, deadline), doubted)
+            return self._freshness.refresh(Clock(progress, deadline), doubted)
 
     @contextmanager
-    def _held(self, deadline: float) -> Generator[bool]:
-        """Hold the lock; False as soon as it is clear that it will not be free in time."""
-        is_held = False
+    def _held(self, deadline: float, progress: ProgressCallback | None) -> Generator[bool]:
+        """Hold the lock; False as soon as it is clear that it will not be free in time.
+
+        While another thread has it, ``progress`` is told how far that one is.
+        """
+        is_held = self._lock.acquire(blocking=False)
         while not is_held:
             now = time.monotonic()
             step = self._progress
+            if progress is not None:
+                progress(step or Progress("waiting", 0, 0, 0, None))
             left = step.seconds_left if step is not None else None
             if now >= deadline or (left is not None and now + left > deadline):
                 break

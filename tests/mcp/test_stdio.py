@@ -352,3 +352,26 @@ def test_a_call_the_client_gave_up_leaves_the_server_answering(tmp_path: Path, h
             return result.structured_content["hits"][0]["path"]
 
     assert asyncio.run(talk()) == "f2.py"
+
+
+def test_progress_of_the_first_index_reaches_the_client(tmp_path: Path, home: Path) -> None:
+    root = big_tree(tmp_path / "big")
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "wherein", "mcp"], cwd=root, env=environment(home)
+    )
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total, message))
+
+    async def talk() -> bool:
+        async with Client(stdio_client(server)) as client:
+            result = await client.call_tool("search", {"query": "fn_1_1"}, progress_callback=note)
+            return result.is_error
+
+    assert asyncio.run(talk()) is False
+    assert told
+    assert all(message is not None and message.endswith("files") for _, _, message in told)
+    done = [step[0] for step in told]
+    assert done == sorted(set(done))
+    assert all(total is None or step <= total for step, total, _ in told)

@@ -308,7 +308,12 @@ class Ripgrep:
             yield from running.records(b"\n")
 
     def walk(
-        self, paths: Sequence[str], *, timeout_s: float, is_unrestricted: bool = False
+        self,
+        paths: Sequence[str],
+        *,
+        timeout_s: float,
+        is_unrestricted: bool = False,
+        is_cancelled: Callable[[], bool] | None = None,
     ) -> Walked:
         """Return which files a search of ``paths`` goes through and what is ignored.
 
@@ -331,6 +336,7 @@ class Ripgrep:
             timeout_s=timeout_s,
             keep_partial=True,
             max_stderr_bytes=MAX_SKIP_REPORT_BYTES,
+            is_cancelled=is_cancelled,
         )
         report = read_report(done.stderr)
         complaints = [

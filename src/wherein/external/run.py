@@ -20,7 +20,7 @@ from typing import IO
 
 from wherein.errors import MissingProgramError, PathError, ProgramTimeoutError
 
-__all__ = ["Completed", "Running", "clean_environment", "run", "stream"]
+__all__ = ["CANCEL_POLL_S", "Completed", "Running", "clean_environment", "run", "stream"]
 
 READ_BYTES = 1 << 16
 """One read of a pipe: the capacity of a Linux pipe, so one read empties it."""

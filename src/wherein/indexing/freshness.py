@@ -225,7 +225,7 @@ class Freshness:
                 FileLock(self.layout.use_lock, is_shared=True),
                 FileLock(self.layout.tree_lock),
             ):
-                if not lock.acquire(clock.seconds_left):
+                if not lock.acquire(clock.seconds_left, clock.wait):
                     yield False
                     return
                 held.callback(lock.release)
@@ -402,7 +402,7 @@ class Freshness:
         # Else a tree so large that listing it takes all the time would never get on.
         clock.allow(self.settings.refresh_seconds / 2)
         build_lock = FileLock(layout.build_lock)
-        if is_large and not build_lock.acquire(clock.seconds_left):
+        if is_large and not build_lock.acquire(clock.seconds_left, clock.wait):
             return
         try:
             # Records are acyclic; looking through thousands of them for cycles costs 5 %.

@@ -35,7 +35,7 @@ class Clock:
     """Counts what is done, reports it, and knows when the time is up.
 
     Args:
-        report: Told how far the build is; None tells nobody.
+        report: Told how far the build is; None tells nobody. It may raise to stop the build.
         deadline: `time.monotonic` after which no new work is begun; None means none.
     """
 
@@ -82,6 +82,11 @@ class Clock:
         self._chunks += n_chunks
         is_last = self._done_files >= self._total_files
         if is_last or time.monotonic() - self._reported >= _REPORT_EVERY_S:
+            self._tell()
+
+    def wait(self) -> None:
+        """Note that time passes in which nothing gets done: who is told may want to stop."""
+        if time.monotonic() - self._reported >= _REPORT_EVERY_S:
             self._tell()
 
     def _tell(self) -> None:

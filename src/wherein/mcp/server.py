@@ -96,6 +96,7 @@ class _Call:
         self._params = params
         self._cancelled = threading.Event()
         self._reported_s = 0.0
+        self._scale = _Scale()
 
     async def run(self, limiter: anyio.CapacityLimiter) -> dict[str, object]:
         """Return the result; when the client cancels, the thread is told and stops."""
@@ -144,11 +145,36 @@ class _Call:
         now = time.monotonic()
         if self._cancelled.is_set() or now - self._reported_s < _PROGRESS_EVERY_S:
             return
+        told = self._scale.place(progress)
+        if told is None:
+            return
         self._reported_s = now
+        done, total = told
         send = partial(
             self._context.session.report_progress,
-            progress.files_done,
-            progress.files_total or None,
+            done,
+            total,
             f"{progress.stage} {progress.unit}",
         )
         anyio.from_thread.run(send)
+
+
+class _Scale:
+    """Puts the stages of a build one behind the other: the protocol wants numbers that grow."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._before = 0
+        self._done = -1
+        """In all stages; what was told last."""
+
+    def place(self, progress: Progress) -> tuple[int, int | None] | None:
+        """Return what is done and what there is; None when it is not more than the last time."""
+        if progress.stage != self._stage:
+            self._stage = progress.stage
+            self._before = max(self._done, 0)
+        done = self._before + progress.files_done
+        if done <= self._done:
+            return None
+        self._done = done
+        return done, self._before + progress.files_total if progress.files_total else None

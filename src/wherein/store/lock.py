@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -30,11 +31,14 @@ class FileLock:
         """True between `acquire` and `release`."""
         return self._descriptor is not None
 
-    def acquire(self, timeout_s: float | None = None) -> bool:
+    def acquire(
+        self, timeout_s: float | None = None, on_wait: Callable[[], None] | None = None
+    ) -> bool:
         """Take the lock; return False when it is not free within ``timeout_s``.
 
         Args:
             timeout_s: None waits as long as it takes, 0 tries once.
+            on_wait: Called between two tries; what it raises ends the waiting.
 
         Raises:
             OSError: The file cannot be made, as in a read-only home.
@@ -43,6 +47,8 @@ class FileLock:
         while not self._try():
             if deadline is not None and time.monotonic() >= deadline:
                 return False
+            if on_wait is not None:
+                on_wait()
             time.sleep(_POLL_S)
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,7 +80,13 @@ def glob(
     """
     patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
     return find_files(
-        Scope.of(call), patterns, path or "", by_name=sort == "name", limit=limit, offset=offset
+        Scope.of(call),
+        patterns,
+        path or "",
+        by_name=sort == "name",
+        limit=limit,
+        offset=offset,
+        is_cancelled=call.is_cancelled,
     )
 
 
@@ -92,6 +98,7 @@ def find_files(
     by_name: bool = False,
     limit: int = LIMIT,
     offset: int = 0,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> GlobResult:
     """Return the files under ``folder`` that the patterns admit.
 
@@ -102,6 +109,7 @@ def find_files(
         by_name: In the order of the paths, instead of newest first.
         limit: Most paths.
         offset: Paths to leave out from the start.
+        is_cancelled: Asked while the files are listed.
 
     Raises:
         PatternError: A pattern is not valid.
@@ -114,7 +122,7 @@ def find_files(
     for pattern in patterns:
         _refuse_outside(place, pattern)
     anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
-    listed = _list(scope, place)
+    listed = _list(scope, place, is_cancelled)
     globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), listed.paths)
     chosen = GlobSet.of(globs)
     admitted = [path for path in listed.paths if chosen.admits(path)]
@@ -177,7 +185,7 @@ class _Listed:
         return kept, tuple(SkipCount(reason, counts[reason]) for reason in sorted(counts))
 
 
-def _list(scope: Scope, place: Place) -> _Listed:
+def _list(scope: Scope, place: Place, is_cancelled: Callable[[], bool] | None) -> _Listed:
     """Return the files under the place."""
     keep = FileFilter(scope.settings, place.root)
     program = find_ripgrep()
@@ -185,7 +193,7 @@ def _list(scope: Scope, place: Place) -> _Listed:
         return _Listed(_list_without_ripgrep(scope, place), keep)
     git = git_of(place.root)
     ripgrep = ripgrep_at(program, place.root, git)
-    walked = ripgrep.walk([place.path], timeout_s=TIMEOUT_S)
+    walked = ripgrep.walk([place.path], timeout_s=TIMEOUT_S, is_cancelled=is_cancelled)
     extra = [
         path
         for path in find_extra_files(ripgrep, git, walked, scope.settings)

@@ -13,7 +13,7 @@ from wherein.errors import ExternalError, ProgramTimeoutError, WhereinError
 from wherein.external.git import Git
 from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
-from wherein.external.run import Completed
+from wherein.external.run import CANCEL_POLL_S, Completed
 from wherein.tools.file_paths import Place
 from wherein.tools.file_set import (
     FileFilter,
@@ -166,7 +166,10 @@ def _search_beside_git(search: Search, options: SearchOptions, git: Git | None) 
     try:
         _read(search, options, _main_run(search, options))
     finally:
-        beside.join()
+        while beside.is_alive() and not search.is_cancelled():
+            beside.join(CANCEL_POLL_S)
+    if search.is_cancelled():
+        return _LeftOut(())
     if beside.walked is None and not search.files:
         beside.walk()
     if beside.walked is None:
@@ -228,7 +231,11 @@ class _Beside(Thread):
 
     def walk(self) -> None:
         with suppress(ExternalError):
-            self.walked = self._search.ripgrep.walk(self._search.paths, timeout_s=WALK_TIMEOUT_S)
+            self.walked = self._search.ripgrep.walk(
+                self._search.paths,
+                timeout_s=WALK_TIMEOUT_S,
+                is_cancelled=self._search.is_cancelled,
+            )
 
 
 def _folder_of(place: Place) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wherein.errors import QueryError, UsageError
+from wherein.errors import PathError, QueryError, UsageError
 from wherein.tools.changes import changed_since
 from wherein.tools.context import ToolContext
 from wherein.tools.repositories import Repository, find_repositories
@@ -187,7 +187,9 @@ def similar(
     def ask(workspace: Workspace, repository: Repository) -> Answer:
         filters = _filters(repository, wanted)
         relative = real.relative_to(where.root).as_posix()
-        return workspace.similar(relative, line, limit=limit + offset + 1, filters=filters)
+        return workspace.similar(
+            relative, line, limit=limit + offset + 1, filters=filters, progress=context.report
+        )
 
     part = _ask(context, whole, ask)
     return _result(context, [part], limit, offset, explain=explain, detail=detail)
@@ -269,7 +271,7 @@ def _result(
         probability=max((answer.probability for answer in answers), default=0.0),
         offset=offset,
         has_more=len(found) > offset + limit,
-        notes=_notes(answers, explain=explain),
+        notes=tuple(dict.fromkeys(note for answer in answers for note in answer.notes)),
         not_covered=tuple(name for answer in answers for name in answer.not_covered),
         skipped=tuple(item for answer in answers for item in answer.skipped),
         snapshots={part.repository.name: part.answer.snapshot_id for part in parts},
@@ -280,15 +282,6 @@ def _result(
         },
         counters=_summed([answer.counters for answer in answers]),
     )
-
-
-def _notes(answers: Sequence[Answer], *, explain: bool) -> tuple[str, ...]:
-    notes = [note for answer in answers for note in answer.notes]
-    if explain:
-        names = dict.fromkeys(name for answer in answers for name in answer.glossary_names)
-        added = ", ".join(f"`{name}`" for name in names)
-        notes += [f"the glossary adds to the query: {added}"] if added else []
-    return tuple(dict.fromkeys(notes))
 
 
 def _best(levels: Sequence[Evidence]) -> Evidence:
@@ -359,11 +352,11 @@ def _as_repeat(context: ToolContext, repository: Repository, hit: FoundHit) -> F
 def _lines_of(root: Path, hit: Hit, detail: str) -> tuple[ShownLine, ...]:
     """Return the lines to show, read from the file as it is now."""
     from wherein.walk.encoding import decode
-    from wherein.walk.paths import inside
+    from wherein.walk.reading import read_file
 
     try:
-        decoded = decode(inside(root, hit.path).read_bytes())
-    except (OSError, UsageError):
+        decoded = decode(read_file(root, hit.path).data)
+    except PathError:
         return ()
     if decoded is None:
         return ()
