@@ -21,6 +21,7 @@ from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
 from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
+from wherein.search.tree_glossary import TreeGlossary
 from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
 from wherein.store.layout import Layout, iter_layouts
@@ -116,6 +117,7 @@ class Workspace:
         self._segments: dict[str, Segment] = {}
         self._opened: tuple[Manifest, TreeIndex] | None = None
         self._earlier = EarlierCommits(self.root, self.layout.family)
+        self._glossary = TreeGlossary()
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
 
     def __enter__(self) -> Workspace:
@@ -238,6 +240,7 @@ class Workspace:
         deadline = time.monotonic() + self.settings.refresh_seconds
 
         ranking = self.ranking()
+        use_glossary = self.settings.use_glossary
 
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             earlier = self._earlier_until(manifest.head.commit, deadline, progress)
@@ -251,6 +254,7 @@ class Workspace:
                 own_names=self._own_names(),
                 read_text=texts,
                 weights=ranking.weights,
+                glossary=self._glossary.of(manifest, texts) if use_glossary else None,
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )

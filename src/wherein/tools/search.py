@@ -271,7 +271,7 @@ def _result(
         probability=max((answer.probability for answer in answers), default=0.0),
         offset=offset,
         has_more=len(found) > offset + limit,
-        notes=tuple(dict.fromkeys(note for answer in answers for note in answer.notes)),
+        notes=_notes(answers, explain=explain),
         not_covered=tuple(name for answer in answers for name in answer.not_covered),
         skipped=tuple(item for answer in answers for item in answer.skipped),
         snapshots={part.repository.name: part.answer.snapshot_id for part in parts},
@@ -282,6 +282,15 @@ def _result(
         },
         counters=_summed([answer.counters for answer in answers]),
     )
+
+
+def _notes(answers: Sequence[Answer], *, explain: bool) -> tuple[str, ...]:
+    notes = [note for answer in answers for note in answer.notes]
+    if explain:
+        names = dict.fromkeys(name for answer in answers for name in answer.glossary_names)
+        added = ", ".join(f"`{name}`" for name in names)
+        notes += [f"the glossary adds to the query: {added}"] if added else []
+    return tuple(dict.fromkeys(notes))
 
 
 def _best(levels: Sequence[Evidence]) -> Evidence:
