@@ -51,7 +51,12 @@ def answer(manner: str, log: Path, message: dict[str, Any]) -> dict[str, Any]:
         sys.exit(1)
     if manner == "refuse":
         return {"error": {"code": -32602, "message": "no such tool"}}
-    text = {"type": "text", "text": "1. src/refund.py:2\n2. src/mail.py\n"}
+    said = "1. src/refund.py:2\n2. src/mail.py\n"
+    if manner == "search":
+        words = params["arguments"]["q"].split()
+        files = sorted(path for path in Path().rglob("*") if path.is_file())
+        said = "\n".join(str(path) for path in files if set(words) & set(path.read_text().split()))
+    text = {"type": "text", "text": said}
     found: dict[str, Any] = {"content": [text], "isError": manner == "fail"}
     if manner == "structured":
         found["structuredContent"] = {"hits": PLACES, "n": 2}

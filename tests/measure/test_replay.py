@@ -1,9 +1,14 @@
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 from tests.history.repositories import Step, add_commits, build_case, git, make_repository
 
 from wherein.errors import PathError, UsageError
+from wherein.glossary import GlossaryLine
+from wherein.glossary_block import with_block
+from wherein.measure.arms import ARM_HELP
 from wherein.measure.replay import read_date, replay
 from wherein.measure.replay_run import ReplayPlan, replay_repository
 from wherein.measure.report import ReplayReport
@@ -11,6 +16,7 @@ from wherein.measure.requests import Wanted
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
 
+STUB = Path(__file__).with_name("stub_server.py")
 ALL_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
 FILES = {
     "shop/basket.py": "def add_item(basket, item):\n    basket.append(item)\n",
@@ -62,33 +68,88 @@ def test_history_knows_what_earlier_commits_called_refund(tmp_path: Path) -> Non
     assert missed["refund twice is refused"]["history"] == 1
 
 
+REQUEST = "zanzibar customs apply"
+
+
+def ranks_of_the_request(root: Path, steps: list[Step], mode: str) -> dict[str, int | None]:
+    """Return the rank every arm there is gives the file that `REQUEST` changed."""
+    folder = root / "repo"
+    shas = make_repository(folder, [*STEPS, *steps])
+    # The glossary was learned from all commits, the request's own one and later ones too.
+    line = GlossaryLine("customs", "rate", "shop/tax.py")
+    (folder / "AGENTS.md").write_bytes(with_block(b"", [line], shas[-1]))
+    stub = shlex.join([sys.executable, str(STUB), "search", str(root / "log")])
+    script = (
+        "import pathlib, sys\n"
+        "for path in sorted(pathlib.Path().rglob('*')):\n"
+        "    if path.is_file() and set(sys.argv[1].split()) & set(path.read_text().split()):\n"
+        "        print(path)\n"
+    )
+    own = (
+        f"command={shlex.join([sys.executable, '-c', script])} {{query}}",
+        f"server=mcp:{stub} tool=find q={{query}}",
+    )
+    report = replay(context_of(folder), commits=2, mode=mode, arm=[*ARM_HELP, *own], sizes=False)
+    assert set(report.arms) == {*ARM_HELP, "command", "server"}
+    assert not any("arm " in note for note in report.notes)  # none of them failed
+    outcomes = {outcome.request.text: outcome.ranks for outcome in report.outcomes}
+    return dict(outcomes[REQUEST])
+
+
 @pytest.mark.parametrize("mode", ["snapshot", "parent"])
 def test_no_arm_sees_the_answer_in_its_own_or_a_later_commit(tmp_path: Path, mode: str) -> None:
     rest = FILES["shop/tax.py"]
-    request = "zanzibar customs apply"
     planted = [
         # The request's own commit puts its words into the file it changes…
-        Step(request, {"shop/tax.py": rest + f"# {request}\n"}),
+        Step(REQUEST, {"shop/tax.py": rest + f"# {REQUEST}\n"}),
         # … and a later one says and writes them once more.
-        Step(f"{request} again", {"shop/tax.py": rest + f"# {request} twice\n"}),
+        Step(f"{REQUEST} again", {"shop/tax.py": rest + f"# {REQUEST} twice\n"}),
     ]
     control = [
-        Step(request, {"shop/tax.py": rest + "# three\n"}),
+        Step(REQUEST, {"shop/tax.py": rest + "# three\n"}),
         Step("round the rates of the table", {"shop/tax.py": rest + "# four\n"}),
     ]
-
-    def ranks(name: str, steps: list[Step]) -> dict[str, int | None]:
-        folder = tmp_path / name / "repo"
-        make_repository(folder, [*STEPS, *steps])
-        report = run_replay(folder, ReplayPlan(Wanted(n=2), mode=mode, with_sizes=False))
-        outcomes = {outcome.request.text: outcome.ranks for outcome in report.outcomes}
-        return dict(outcomes[request])
-
-    with_answer = ranks("planted", planted)
+    with_answer = ranks_of_the_request(tmp_path / "planted", planted, mode)
     # The vectors rank every file for any words, so only the same rank proves that nothing leaked.
-    assert with_answer == ranks("control", control)
-    for arm in ("grep", "lexical", "history"):
+    assert with_answer == ranks_of_the_request(tmp_path / "control", control, mode)
+    for arm in ("grep", "glossary", "lexical", "history", "command", "server"):
         assert with_answer[arm] is None
+
+
+def test_an_arm_finds_what_an_earlier_commit_planted(tmp_path: Path) -> None:
+    """The test above fails for want of a leak, not for want of a way to find it."""
+    rest = FILES["shop/tax.py"]
+    steps = [
+        Step(f"{REQUEST} once", {"shop/tax.py": rest + f"# {REQUEST}\n"}),
+        Step(REQUEST, {"shop/tax.py": rest + f"# {REQUEST} twice\n"}),
+    ]
+    ranks = ranks_of_the_request(tmp_path, steps, "parent")
+    for arm in ("grep", "glossary", "lexical", "history", "hybrid", "command", "server"):
+        assert ranks[arm] == 1, arm
+
+
+def test_requests_later_than_all_it_was_learned_from_are_asked_with_the_glossary(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "repo"
+    tax = FILES["shop/tax.py"]
+    later = [Step(f"customs are due {n}", {"shop/tax.py": f"{tax}# {n}\n"}) for n in range(2)]
+    shas = make_repository(folder, [*STEPS, *later])
+    line = GlossaryLine("customs", "rate", "shop/tax.py")
+
+    def asked(until: str) -> tuple[float, str]:
+        (folder / "AGENTS.md").write_bytes(with_block(b"", [line], until))
+        report = replay(context_of(folder), commits=2, arm=["grep", "glossary"], sizes=False)
+        figure = report.figure("glossary")
+        assert figure is not None
+        return figure.hit_at[10].mean, report.notes[-1] if report.notes else ""
+
+    assert asked(shas[-3]) == (1.0, "")
+    until = shas[-2]
+    note = f"1 of 2 requests were answered without the glossary, learned until {until[:12]}"
+    assert asked(until) == (0.5, note)
+    assert asked("")[0] == 1.0
+    assert "may hold the answers" in asked("")[1]
 
 
 def test_the_parents_tree_is_searched_and_the_users_files_stay(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from wherein.budget import count_tokens
@@ -54,13 +54,19 @@ class GrepArm:
     Args:
         name: What the report calls it.
         glossary: What people say to what the code says, tried before the request's plain words.
+        taught_by: Commits that the glossary may have been learned from: requests made of them are
+            answered without it, as it may hold their answers.
     """
 
     def __init__(
-        self, name: str = "grep", glossary: Mapping[str, Sequence[str]] | None = None
+        self,
+        name: str = "grep",
+        glossary: Mapping[str, Sequence[str]] | None = None,
+        taught_by: Set[str] = frozenset(),
     ) -> None:
         self._name = name
         self._glossary = dict(glossary or {})
+        self._taught_by = taught_by
         self._tree: TextTree | None = None
         self._counts: dict[str, dict[str, int]] = {}
 
@@ -88,7 +94,8 @@ class GrepArm:
         opened: list[Opened] = []
         overhead: list[int] = []
         asked: list[str] = []
-        for step in self.rounds(search_words(request.text, self._glossary)):
+        glossary = self._glossary if request.sha not in self._taught_by else None
+        for step in self.rounds(search_words(request.text, glossary)):
             asked.append(step.asked)
             overhead.append(_listing_tokens(step.found))
             opened.extend(

@@ -11,6 +11,7 @@ from wherein.errors import PathError, UsageError
 from wherein.tools.context import Progress, ToolContext
 
 if TYPE_CHECKING:
+    from wherein.glossary_block import Block
     from wherein.measure.report import ReplayReport
     from wherein.measure.requests import Wanted
 
@@ -49,12 +50,14 @@ def replay(
         ExternalError: Git failed.
         StoreError: The fitted weights cannot be written.
     """
+    from wherein.glossary import words_of
     from wherein.measure.replay_run import DEFAULT_ARMS, ReplayPlan, replay_repository
     from wherein.measure.requests import Wanted
 
     root = context.resolve_folder(repository) if repository else context.root
     own = tuple(item for item in arm if "=" in item)
     named = tuple(item for item in arm if "=" not in item)
+    block = _glossary(root) if "glossary" in named else None
     plan = ReplayPlan(
         wanted=Wanted(
             n=commits,
@@ -66,7 +69,8 @@ def replay(
         mode=mode,
         arms=named or DEFAULT_ARMS,
         own_arms=own,
-        glossary=_glossary(root) if "glossary" in named else None,
+        glossary=words_of(block.lines) if block is not None else None,
+        glossary_until=block.mined_until if block is not None else "",
         with_sizes=sizes,
     )
 
@@ -104,13 +108,12 @@ def _fitted(
     return fit_report(str(root), collected, fit_and_keep(collected, origin))
 
 
-def _glossary(root: Path) -> dict[str, tuple[str, ...]]:
+def _glossary(root: Path) -> Block:
     """Return the glossary that stands in the repository's file for agents.
 
     Raises:
         UsageError: There is none.
     """
-    from wherein.glossary import words_of
     from wherein.history.source import open_source
     from wherein.measure.glossary_tool import read_glossary
 
@@ -119,7 +122,7 @@ def _glossary(root: Path) -> dict[str, tuple[str, ...]]:
     if block is None:
         message = "there is no glossary in AGENTS.md or CLAUDE.md"
         raise UsageError(message, hint="see: wherein glossary suggest")
-    return words_of(block.lines)
+    return block
 
 
 def family_of(context: ToolContext, root: Path) -> Path | None:

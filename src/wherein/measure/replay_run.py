@@ -49,6 +49,8 @@ class ReplayPlan:
     """``name=command {query}``."""
     glossary: Mapping[str, tuple[str, ...]] | None = None
     """What people say to what the code says; adds the ``glossary`` arm."""
+    glossary_until: str = ""
+    """The last commit the glossary may have been learned from; empty when it is not said."""
     with_sizes: bool = True
 
 
@@ -113,7 +115,8 @@ def replay_repository(
     embedder = load_embedder(settings)
     name = git.top.name.removesuffix(".git")
     shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
-    arms = _make_arms(plan, shared)
+    taught_by = _taught_by(git, plan)
+    arms = _make_arms(plan, shared, taught_by)
     try:
         cases, tree = _run(git, selection, plan, contents, arms, progress)
         sizes = _sizes(cases, arms, tree, shared) if plan.with_sizes and tree is not None else ()
@@ -131,7 +134,7 @@ def replay_repository(
         n_files=len(tree.files) if tree is not None else 0,
         skipped=selection.skipped,
         sizes=sizes,
-        notes=_notes(git, cases, history, plan),
+        notes=(*_notes(git, cases, history, plan), *_glossary_notes(cases, plan, taught_by)),
         cpu_seconds=time.process_time() - started,
     )
 
@@ -182,14 +185,22 @@ def select(git: Git, history: History, plan: ReplayPlan, contents: Contents) -> 
     return with_kinds(selection, is_identifier)
 
 
-def _make_arms(plan: ReplayPlan, shared: Shared) -> list[Arm]:
+def _taught_by(git: Git, plan: ReplayPlan) -> frozenset[str]:
+    """Return the commits the plan's glossary may have been learned from; none when unknown."""
+    if not plan.glossary or not plan.glossary_until:
+        return frozenset()
+    done = git.run("rev-list", "--end-of-options", plan.glossary_until)
+    return frozenset(done.stdout.decode("ascii", "replace").split())
+
+
+def _make_arms(plan: ReplayPlan, shared: Shared, taught_by: frozenset[str]) -> list[Arm]:
     arms: list[Arm] = []
     names = [*plan.arms]
     if plan.glossary and "glossary" not in names:
         names.append("glossary")
     for name in names:
         if name == "glossary":
-            arms.append(GrepArm("glossary", plan.glossary or {}))
+            arms.append(GrepArm("glossary", plan.glossary or {}, taught_by))
         elif name == "grep":
             arms.append(GrepArm())
         elif name in INDEX_ARMS:
@@ -299,6 +310,24 @@ def _notes(git: Git, cases: Sequence[Case], history: History, plan: ReplayPlan) 
     if len(told) > _MAX_FAILURES_TOLD:
         told[_MAX_FAILURES_TOLD:] = [f"and {len(told) - _MAX_FAILURES_TOLD} other failures"]
     return (*notes, *told)
+
+
+def _glossary_notes(
+    cases: Sequence[Case], plan: ReplayPlan, taught_by: frozenset[str]
+) -> tuple[str, ...]:
+    """Return what is to be said of requests that the glossary may have been learned from."""
+    if not plan.glossary:
+        return ()
+    if not taught_by:
+        what = "the glossary does not say which commits here it was learned from"
+        return (f"{what}: it may hold the answers of some requests",)
+    n = sum(case.request.sha in taught_by for case in cases)
+    until = plan.glossary_until[:12]
+    return (
+        (f"{n} of {len(cases)} requests were answered without the glossary, learned until {until}",)
+        if n
+        else ()
+    )
 
 
 def _state_notes(git: Git, history: History) -> list[str]:
