@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wherein.embed.departure import ModelAccess
     from wherein.errors import WhereinError
     from wherein.search.filters import Filters
     from wherein.settings import Settings
@@ -17,6 +18,7 @@ __all__ = [
     "Evidence",
     "Filters",
     "Hit",
+    "ModelAccess",
     "Settings",
     "Span",
     "WhereinError",
@@ -30,6 +32,7 @@ _HOMES = {
     "Evidence": "wherein.types",
     "Filters": "wherein.search.filters",
     "Hit": "wherein.types",
+    "ModelAccess": "wherein.embed.departure",
     "Settings": "wherein.settings",
     "Span": "wherein.types",
     "WhereinError": "wherein.errors",

@@ -30,6 +30,10 @@ class Settings:
     index_kinds: tuple[str, ...] = ("code", "docs", "config")
     model: str = "bundled"
     reranker: str = ""
+    rerank_files: int = 50
+    rerank_weight: float = 1.0
+    model_timeout_seconds: float = 60.0
+    model_requests_per_minute: float = 0.0
     workers: int = 0
     refresh_seconds: float = 10.0
     map_tokens: int = 2000
@@ -116,7 +120,11 @@ SETTING_HELP: Mapping[str, str] = {
     "chunk_chars": "size of a chunk, in characters that are not white space",
     "index_kinds": "kinds of files to index: code, docs, config, data",
     "model": "embedding model: bundled, none, a folder, a hub name, or an endpoint's URL",
-    "reranker": "optional reranker: a folder or an endpoint's URL",
+    "reranker": "reranker of the first files: a folder, a hub name or an endpoint's URL; or none",
+    "rerank_files": "files whose best place the reranker reads; at most the 60 that are ranked",
+    "rerank_weight": "what the reranker counts beside the ranking; 1 is as much as all the rest",
+    "model_timeout_seconds": "how long one request to a model's endpoint may take",
+    "model_requests_per_minute": "requests a minute to a model's endpoint at most; 0 is no limit",
     "workers": "processes used for indexing; 0 takes one for each core",
     "refresh_seconds": "after this long a refresh answers with what is covered, and says so",
     "map_tokens": "token budget of the repo map",
@@ -130,7 +138,19 @@ SETTING_HELP: Mapping[str, str] = {
 }
 
 USER_ONLY = frozenset(
-    {"home", "model", "reranker", "include", "workers", "max_file_bytes", "roots"}
+    {
+        "home",
+        "include",
+        "max_file_bytes",
+        "model",
+        "model_requests_per_minute",
+        "model_timeout_seconds",
+        "rerank_files",
+        "rerank_weight",
+        "reranker",
+        "roots",
+        "workers",
+    }
 )
 """Settings that a repository's own file may not set: they widen what is read, or name a program,
 a place outside the tree, or a service."""

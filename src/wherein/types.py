@@ -288,6 +288,8 @@ class Counters:
     files_indexed: int = 0
     postings_read: int = 0
     vectors_compared: int = 0
+    texts_reranked: int = 0
+    """Places that the optional reranker read."""
     bytes_read: int = 0
 
 

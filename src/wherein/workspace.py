@@ -15,7 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from wherein.embed.load import load_embedder
+from wherein.embed.departure import ModelAccess, Notice
+from wherein.embed.load import load_embedder, load_reranker
 from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
 from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
@@ -37,6 +38,7 @@ from wherein.walk.walker import real_root, with_links_now
 if TYPE_CHECKING:
     from wherein.search.own_weights import OwnRanking
     from wherein.search.pipeline import Features
+    from wherein.search.reranking import Reranking
     from wherein.search.retrievers import SignalSource
 
 __all__ = ["Progress", "Status", "Workspace", "indexed_roots"]
@@ -75,6 +77,9 @@ class Status:
     """Size of the family's index on the disk: worktrees of one repository share it."""
     snapshot_id: str
     head: str | None
+    reranker: str = "none"
+    is_outdated: bool = False
+    """True when another model, or another version, made it: the next search makes it anew."""
 
     @property
     def skipped_by_reason(self) -> tuple[tuple[str, int], ...]:
@@ -92,10 +97,13 @@ class Workspace:
         settings: The effective settings; None takes the defaults and ``WHEREIN_HOME``.
         is_isolated: True parses nothing in this process: what a server needs, which must outlive
             every file it meets.
+        access: Keys for models elsewhere, and whom to tell before text goes there; without it none
+            goes.
 
     Raises:
         PathError: The folder does not exist or may not be read.
-        SettingsError: The model is unknown.
+        SettingsError: The model or the reranker is unknown.
+        ProviderError: The model or the reranker is not there, or text would leave without notice.
     """
 
     def __init__(
@@ -104,11 +112,14 @@ class Workspace:
         settings: Settings | None = None,
         *,
         is_isolated: bool = False,
+        access: ModelAccess | None = None,
     ) -> None:
         self.root = real_root(Path(root))
         self.name = str(root)
         self.settings = settings or Settings(home=default_home(os.environ))
-        self._embedder = load_embedder(self.settings)
+        access = self._remembering(access or ModelAccess())
+        self._embedder = load_embedder(self.settings, access)
+        self._reranker = load_reranker(self.settings, access)
         self._freshness = Freshness(
             self.root, self.settings, self._embedder, is_isolated=is_isolated
         )
@@ -119,6 +130,15 @@ class Workspace:
         self._earlier = EarlierCommits(self.root, self.layout.family)
         self._glossary = TreeGlossary()
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
+
+    def _remembering(self, access: ModelAccess) -> ModelAccess:
+        """Return ``access`` with an announcement that remembers what this repository's user knows.
+
+        The place to remember it is the index's, which the model has a say in: it is asked for late.
+        """
+        if access.announce is None:
+            return access
+        return replace(access, announce=Notice(access.announce, lambda: self.layout.departures))
 
     def __enter__(self) -> Workspace:
         return self
@@ -153,6 +173,7 @@ class Workspace:
 
         Raises:
             StoreError: The index cannot be written anywhere, or was written by a newer version.
+            ProviderError: The model gave no vectors; what it gave before is kept.
         """
         with self._lock:
 
@@ -162,9 +183,12 @@ class Workspace:
                     progress(step)
 
             try:
-                return self._healed(lambda: self._freshness.refresh(Clock(note)))
+                coverage = self._healed(lambda: self._freshness.refresh(Clock(note)))
             finally:
                 self._progress = None
+        if coverage.failure is not None:
+            raise coverage.failure
+        return coverage
 
     def read_history(self, progress: ProgressCallback | None = None) -> None:
         """Read the earlier commits that are new, however long it takes; searches do it as well.
@@ -255,6 +279,7 @@ class Workspace:
                 read_text=texts,
                 weights=ranking.weights,
                 glossary=self._glossary.of(manifest, texts) if use_glossary else None,
+                reranking=self._reranking(),
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )
@@ -303,6 +328,19 @@ class Workspace:
                 )
 
         return self._healed(ask)
+
+    def _reranking(self) -> Reranking | None:
+        """Return who reads the first files again, None when nobody does."""
+        if self._reranker is None or not self.settings.rerank_files:
+            return None
+        from wherein.search.reranking import Reranking
+
+        return Reranking(self._reranker, self.settings.rerank_files, self.settings.rerank_weight)
+
+    @property
+    def reranker_name(self) -> str:
+        """The reranker in use, ``none`` without one."""
+        return self._reranker.name if self._reranker else "none"
 
     @property
     def model_name(self) -> str:
@@ -359,10 +397,12 @@ class Workspace:
         is_indexing = FileLock(self.layout.tree_lock).is_taken()
         model = self.model_name
         n_bytes = self.layout.size()
+        nothing = Status(
+            self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None,
+            self.reranker_name,
+        )  # fmt: skip
         if manifest is None:
-            return Status(
-                self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None
-            )
+            return nothing
         head = manifest.head
         try:
             index = self._open(Coverage(manifest, (self.layout,)))
@@ -372,9 +412,7 @@ class Workspace:
             skipped = with_links_now(self.root, manifest.skipped)
             pending = manifest.pending
         except CorruptIndexError:
-            return Status(
-                self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None
-            )
+            return nothing
         counts = Counter(entries.languages[code] or "text" for code in codes)
         return Status(
             root=self.root,
@@ -390,6 +428,8 @@ class Workspace:
             n_bytes=n_bytes,
             snapshot_id=head.snapshot_id,
             head=head.commit,
+            reranker=self.reranker_name,
+            is_outdated=not self._freshness.is_made_alike(manifest),
         )
 
     def clear(self) -> int:
@@ -453,7 +493,7 @@ class Workspace:
         )
         answer = replace(
             answer,
-            notes=(*answer.notes, *coverage.notes),
+            notes=_notes(answer, coverage),
             skipped=with_links_now(self.root, coverage.manifest.skipped),
             not_covered=coverage.not_covered,
             counters=counters,
@@ -591,6 +631,17 @@ class Workspace:
         anchor = self._freshness.anchor
         names = {self.root.name, anchor.parent.name if anchor.name == ".git" else anchor.name}
         return tuple(sorted(names - {""}))
+
+
+def _notes(answer: Answer, coverage: Coverage) -> tuple[str, ...]:
+    from wherein.search.pipeline import NOTHING_INDEXED
+
+    notes = [*answer.notes, *coverage.notes]
+    if coverage.not_covered:
+        notes = [note for note in notes if note != NOTHING_INDEXED]
+    if coverage.failure is not None:
+        notes.append(f"the model gave no vectors for what is new: {coverage.failure.message}")
+    return tuple(notes)
 
 
 def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:

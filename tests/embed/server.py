@@ -18,11 +18,23 @@ def embedding(text: str, dim: int = 4) -> list[float]:
 
 
 def good(payload: dict[str, object]) -> tuple[int, dict[str, str], bytes]:
+    if "query" in payload:
+        return good_scores(payload)
     texts = payload["input"]
     assert isinstance(texts, list)
     items = [{"index": i, "embedding": embedding(text)} for i, text in enumerate(texts)]
     # Last first: the index decides, not the order.
     return 200, {}, json.dumps({"data": items[::-1]}).encode()
+
+
+def good_scores(payload: dict[str, object]) -> tuple[int, dict[str, str], bytes]:
+    """Relevance by the number of the query's words in a text, as Cohere and the like answer."""
+    texts, query = payload["documents"], payload["query"]
+    assert isinstance(texts, list)
+    assert isinstance(query, str)
+    scores = [sum(text.lower().count(word) for word in query.lower().split()) for text in texts]
+    results = [{"index": i, "relevance_score": float(score)} for i, score in enumerate(scores)]
+    return 200, {}, json.dumps({"results": results[::-1]}).encode()
 
 
 def answer(value: object, status: int = 200, **headers: str) -> Reply:

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wherein.embed.departure import Departure
+from wherein.embed.departure import Departure, ModelAccess
 from wherein.embed.endpoint import EndpointEmbedder
 from wherein.embed.http import Endpoint, JsonClient
 from wherein.embed.load import endpoint_of, load_embedder
+from wherein.embed.protocol import text_embedder
 from wherein.errors import ProviderError, SettingsError
 from wherein.settings import Settings
 from wherein.types import ChunkTerms
@@ -78,7 +79,7 @@ def test_a_query_is_embedded_once(server: Any) -> None:
     first = embedder.embed_query("where is it")
     first[:] = 0
     assert embedder.embed_query("where is it").any()
-    assert len(server.requests) == 2
+    assert len(server.requests) == 1
 
 
 def test_an_overloaded_server_is_asked_again_after_the_time_it_names(
@@ -219,15 +220,16 @@ def test_the_first_departure_is_announced_with_host_amount_and_cost(tmp_path: An
 
     embedder = load_embedder(
         settings(tmp_path, model="https://embed.invalid/v1#text-embedding-3-small"),
-        announce=refuse,
-        expected_chars=3_300_000,
+        ModelAccess(announce=refuse),
     )
-    assert embedder is not None
+    sender = text_embedder(embedder)
+    assert sender is not None
+    sender.expect(3_300_000)
     with pytest.raises(ProviderError, match="not wanted"):
-        embedder.embed_query("where")
+        sender.embed_query("where")
     assert told[0].sentence() == (
         "source text leaves this machine for embed.invalid (model text-embedding-3-small): "
-        "about 1,000,000 tokens, about $0.02"
+        "up to about 1,000,000 tokens, about $0.02"
     )
 
 

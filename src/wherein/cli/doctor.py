@@ -22,6 +22,9 @@ from wherein.render.rendered import Rendered, Style
 __all__ = ["Check", "DoctorResult", "doctor", "render"]
 
 _OK, _WARNING, _FAILED = "ok", "warning", "failed"
+_PROBE = "wherein"
+"""What a model is asked with: nothing of the repository."""
+
 _START_SECONDS = 30.0
 """What the most patient clients allow a server to start."""
 
@@ -77,6 +80,7 @@ def doctor(invocation: Invocation) -> DoctorResult:
         _guarded("ripgrep", _ripgrep),
         _guarded("folder for indexes", lambda: _home(invocation)),
         _guarded("model", lambda: _model(invocation)),
+        *_reranker(invocation),
         _guarded("index", lambda: _index(invocation)),
         _guarded("ranking", lambda: _ranking(invocation)),
         _server("server", [sys.executable, "-m", "wherein", "mcp"], invocation),
@@ -137,8 +141,30 @@ def _home(invocation: Invocation) -> Check:
 def _model(invocation: Invocation) -> Check:
     from wherein.embed.load import load_embedder
 
-    embedder = load_embedder(invocation.context.settings)
-    return Check("model", _OK, embedder.name if embedder else "none: ranking goes by words alone")
+    context = invocation.context
+    embedder = load_embedder(context.settings, context.access)
+    if embedder is None:
+        return Check("model", _OK, "none: ranking goes by words alone")
+    n_dimensions = len(embedder.embed_query(_PROBE))
+    return Check("model", _OK, f"{embedder.name}, {n_dimensions} dimensions")
+
+
+def _reranker(invocation: Invocation) -> list[Check]:
+    """Return what the reranker says to a word of ours; nothing where none is set."""
+    context = invocation.context
+    if context.settings.reranker in ("", "none"):
+        return []
+
+    def look() -> Check:
+        from wherein.embed.load import load_reranker
+
+        reranker = load_reranker(context.settings, context.access)
+        if reranker is None:
+            return Check("reranker", _OK, "none")
+        reranker.score(_PROBE, [_PROBE, "else"])
+        return Check("reranker", _OK, f"{reranker.name} answers")
+
+    return [_guarded("reranker", look)]
 
 
 def _index(invocation: Invocation) -> Check:

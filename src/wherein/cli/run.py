@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from wherein.cli.arguments import COMMON, Typed, read_typed
 from wherein.cli.configuration import Configuration, configure
 from wherein.cli.terminal import ProgressBar, is_colored
+from wherein.embed.departure import ModelAccess
 from wherein.errors import PathError
 from wherein.tools.context import ToolContext
 from wherein.tools.registry import Face, Tool, load, read_arguments
@@ -89,6 +90,7 @@ def _context(
         may_name_roots=is_free and may_name,
         is_patient=True,
         on_progress=bar.report,
+        access=ModelAccess(os.environ, lambda departure: bar.note(departure.sentence())),
     )
 
 

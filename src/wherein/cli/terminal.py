@@ -75,6 +75,15 @@ class ProgressBar:
         """The function to hand to a tool."""
         return self._report
 
+    def note(self, text: str) -> None:
+        """Write a note to standard error, above the bar where there is one."""
+        line = f"wherein: note: {text}"
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
     def _report(self, progress: Progress) -> None:
         self.last = progress
         if not self._is_shown:

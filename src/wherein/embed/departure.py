@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 
-__all__ = ["Announce", "Departure", "estimate_tokens", "list_price"]
+__all__ = ["Announce", "Departure", "ModelAccess", "Notice", "estimate_tokens", "list_price"]
 
 _CHARS_PER_TOKEN = 3.3
 """Of source code under the byte-pair tokenizers of the paid models; prose has about 4.5."""
@@ -20,34 +22,84 @@ _LIST_PRICES = {
     "voyage-3.5-lite": 0.02,
     "mistral-embed": 0.10,
     "codestral-embed": 0.15,
+    "rerank-2.5": 0.05,
+    "rerank-2.5-lite": 0.02,
 }
 """Dollars for a million tokens as the providers listed them in 2025; an estimate, not a quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Text about to be sent to another machine for the first time."""
+    """Text about to be sent to another machine."""
 
     host: str
     model: str
     n_chars: int
-    """Characters known to be sent now; a whole repository's when the caller has said so."""
+    """Characters that are sent at most: a whole repository's when it is indexed."""
     n_tokens: int
     dollars: float | None
     """At list price; None when the price is not known."""
 
     def sentence(self) -> str:
         """Return it as the user is told."""
-        cost = "price not known" if self.dollars is None else f"about ${self.dollars:.2f}"
+        if self.dollars is None:
+            cost = "price not known"
+        else:
+            cost = f"about ${self.dollars:.2f}" if self.dollars >= 0.01 else "less than $0.01"
         model = f" (model {self.model})" if self.model else ""
         return (
             f"source text leaves this machine for {self.host}{model}: "
-            f"about {self.n_tokens:,} tokens, {cost}"
+            f"up to about {self.n_tokens:,} tokens, {cost}"
         )
 
 
 Announce = Callable[[Departure], None]
 """Tells the user of a departure; it raises when the user does not want it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """What reaching a model elsewhere takes; the faces give it, the core looks up nothing itself.
+
+    Nothing of it is stored, shown or handed to another process.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where keys and proxies are looked up."""
+    announce: Announce | None = None
+    """Told before text leaves this machine; without one, none leaves."""
+
+
+_MUCH_CHARS = 330_000
+"""About 100,000 tokens: so much is told of each time, less only the first time."""
+
+
+class Notice:
+    """Tells of the first departure to a model, and of each large one, once for a repository.
+
+    Args:
+        announce: Whom to tell.
+        path: Gives the file that remembers what was told; where it cannot be written, the next
+            process tells again.
+    """
+
+    def __init__(self, announce: Announce, path: Callable[[], Path]) -> None:
+        self._announce = announce
+        self._path = path
+
+    def __call__(self, departure: Departure) -> None:
+        """Tell of ``departure`` unless that was done before; raises what the announcement does."""
+        line = f"{departure.host} {departure.model}"
+        path = self._path()
+        told: list[str] = []
+        with suppress(OSError):
+            told = path.read_text("utf-8", "replace").splitlines()
+        if line in told and departure.n_chars < _MUCH_CHARS:
+            return
+        self._announce(departure)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{item}\n" for item in dict.fromkeys([*told, line])), "utf-8")
 
 
 def estimate_tokens(n_chars: int) -> int:

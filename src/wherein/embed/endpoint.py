@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Literal
@@ -12,24 +12,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
+from wherein.embed.batches import TEXT_CHARS, batches
 from wherein.embed.departure import Announce, departure
-from wherein.embed.http import JsonClient, is_loopback
+from wherein.embed.http import JsonClient, RefusedError, is_loopback
+from wherein.embed.protocol import CHANGED_HINT
 from wherein.errors import ProviderError
 from wherein.types import ChunkTerms
 
 __all__ = ["EndpointEmbedder"]
 
 _BATCH_TEXTS = 64
-_BATCH_CHARS = 120_000
-"""Servers limit a request by tokens: 120,000 characters are some 36,000."""
 
-_TEXT_CHARS = 8_000
-"""Longer texts are cut: a chunk of 1,500 characters never is, a file without a grammar may be."""
+_LEAST_CHARS = 500
+"""A text that a model refuses is halved down to here; what it refuses still is not its length."""
+
+_TOO_MUCH = frozenset({400, 413, 422})
+"""What servers answer to more texts, or longer ones, than they take."""
+
+_QUERY_SECONDS = 10.0
+"""Who waits for a search gets one without vectors after so long."""
 
 _PROBE = "wherein"
 _QUERY_CACHE = 256
 
 _Role = Literal["query", "passage"]
+
+_PREFIXES: tuple[tuple[str, str, str], ...] = (
+    ("nomic-embed-text", "search_query: ", "search_document: "),
+    ("e5-", "query: ", "passage: "),
+    (
+        "mxbai-embed-large",
+        "Represent this sentence for searching relevant passages: ",
+        "",
+    ),
+    ("bge-large-en", "Represent this sentence for searching relevant passages: ", ""),
+    ("bge-base-en", "Represent this sentence for searching relevant passages: ", ""),
+    ("bge-small-en", "Represent this sentence for searching relevant passages: ", ""),
+    (
+        "qwen3-embedding",
+        "Instruct: Given a question or a change request, retrieve the code that it is about\n"
+        "Query: ",
+        "",
+    ),
+)
+"""Part of a model's name, and what it was trained to see before a query and before a passage."""
 
 
 class _Item(msgspec.Struct):
@@ -46,41 +72,49 @@ class EndpointEmbedder:
 
     Args:
         client: The connection, with the endpoint it goes to.
-        announce: Told once before text leaves for another machine; without one, none leaves.
-        expected_chars: How many characters the whole run will send, for the announcement.
+        announce: Told before text leaves for another machine; without one, none leaves.
 
     Raises:
         ProviderError: The endpoint is on another machine and nobody would be told.
     """
 
-    def __init__(
-        self, client: JsonClient, *, announce: Announce | None = None, expected_chars: int = 0
-    ) -> None:
+    def __init__(self, client: JsonClient, *, announce: Announce | None = None) -> None:
         endpoint = client.endpoint
         self._client = client
         self._announce = announce
-        self._expected_chars = expected_chars
+        self._expected_chars = 0
+        self._told_chars = -1
         self._dim = 0
-        self._is_announced = is_loopback(endpoint.host)
-        if announce is None and not self._is_announced:
+        self._is_elsewhere = not is_loopback(endpoint.host)
+        if announce is None and self._is_elsewhere:
             message = f"text would leave this machine for {endpoint.host!r} without notice"
             raise ProviderError(message, hint="name the endpoint in your own settings")
         self.name = f"{endpoint.model or 'default model'} at {endpoint.host}"
+        self._prefixes = _prefixes(endpoint.model)
         self._cached_query = lru_cache(maxsize=_QUERY_CACHE)(self._query)
 
     @property
+    def batch_texts(self) -> int:
+        """How many texts one request holds."""
+        return _BATCH_TEXTS
+
+    @property
     def dim(self) -> int:
-        """Number of dimensions, asked of the server once with a text of our own."""
+        """Number of dimensions; the server is asked once, with a text of our own."""
         if not self._dim:
-            self._dim = self._request([_PROBE], "passage").shape[1]
+            self._request([_PROBE], "passage", None)
         return self._dim
 
     @property
     def fingerprint(self) -> str:
-        """Differs by address, model and dimension; the key takes no part."""
+        """Differs by address, model and what is put before a text; the key takes no part."""
         endpoint = self._client.endpoint
-        about = f"{endpoint.url}\n{endpoint.model}\n{self.dim}\n{_TEXT_CHARS}"
+        about = f"{endpoint.url.rstrip('/')}\n{endpoint.model}\n{TEXT_CHARS}\n{self._prefixes[1]}"
         return f"endpoint-{blake2b(about.encode(), digest_size=12).hexdigest()}"
+
+    def expect(self, n_chars: int) -> None:
+        """Be told how many characters a run will send at most, for the announcement."""
+        self._expected_chars = n_chars
 
     def embed_chunks(
         self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
@@ -88,9 +122,17 @@ class EndpointEmbedder:
         """Return one vector for each text; blank ones are zero and not sent."""
         del terms, strings
         vectors = np.zeros((len(texts), self.dim), np.float32)
-        for batch in _batches(texts):
-            vectors[batch] = self._checked([texts[i] for i in batch], "passage")
-        return normalised(vectors)
+        for batch in batches(texts, _BATCH_TEXTS):
+            vectors[batch] = self.embed_texts([texts[i] for i in batch])
+        return vectors
+
+    def embed_texts(
+        self, texts: Sequence[str], *, seconds: float | None = None
+    ) -> NDArray[np.float32]:
+        """Return one vector for each text; what the server finds too much is sent in parts."""
+        self._tell(sum(map(len, texts)))
+        cut = [self._prefixes[1] + text[:TEXT_CHARS] for text in texts]
+        return normalised(self._in_parts(cut, seconds))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the query's vector; the last ones are remembered."""
@@ -99,29 +141,38 @@ class EndpointEmbedder:
         return self._cached_query(text).copy()
 
     def _query(self, text: str) -> NDArray[np.float32]:
-        return normalised(self._checked([text], "query"))[0]
-
-    def _checked(self, texts: Sequence[str], role: _Role) -> NDArray[np.float32]:
-        self._tell(sum(map(len, texts)))
-        vectors = self._request([text[:_TEXT_CHARS] for text in texts], role)
-        if vectors.shape[1] != self.dim:
-            message = f"{self.name} sent {vectors.shape[1]} dimensions where it had sent {self.dim}"
-            raise ProviderError(message, hint="the model behind the address changed; index again")
-        return vectors
+        self._tell(len(text))
+        asked = self._prefixes[0] + text[:TEXT_CHARS]
+        return normalised(self._request([asked], "query", _QUERY_SECONDS))[0]
 
     def _tell(self, n_chars: int) -> None:
-        """Announce the first departure; raises what the announcement raises."""
-        if not self._is_announced and self._announce is not None:
-            endpoint, total = self._client.endpoint, max(n_chars, self._expected_chars)
+        """Announce a departure before it, and a larger one again; raises what that raises."""
+        total = max(n_chars, self._expected_chars)
+        if self._is_elsewhere and self._announce is not None and total > self._told_chars:
+            endpoint = self._client.endpoint
             self._announce(departure(endpoint.host, endpoint.model, total))
-            self._is_announced = True
+            self._told_chars = total
 
-    def _request(self, texts: list[str], role: _Role) -> NDArray[np.float32]:
+    def _in_parts(self, texts: list[str], seconds: float | None) -> NDArray[np.float32]:
+        try:
+            return self._request(texts, "passage", seconds)
+        except RefusedError as error:
+            if error.status not in _TOO_MUCH:
+                raise
+            if len(texts) > 1:
+                half = len(texts) // 2
+                parts = (texts[:half], texts[half:])
+                return np.concatenate([self._in_parts(part, seconds) for part in parts])
+            if len(texts[0]) // 2 < _LEAST_CHARS:
+                raise
+            return self._in_parts([texts[0][: len(texts[0]) // 2]], seconds)
+
+    def _request(self, texts: list[str], role: _Role, seconds: float | None) -> NDArray[np.float32]:
         endpoint = self._client.endpoint
         payload: dict[str, object] = {"input": texts, **_role_fields(endpoint.host, role)}
         if endpoint.model:
             payload["model"] = endpoint.model
-        answer = self._client.post("embeddings", payload)
+        answer = self._client.post("embeddings", payload, seconds=seconds)
         try:
             items = msgspec.convert(answer, _Answer).data
         except msgspec.ValidationError as error:
@@ -140,30 +191,26 @@ class EndpointEmbedder:
         if len(lengths) != 1 or 0 in lengths:
             message = f"{self.name} sent vectors of different dimensions: {sorted(lengths)!r}"
             raise ProviderError(message, hint="the server is broken; nothing was stored")
-        vectors = np.zeros((n_texts, lengths.pop()), np.float32)
-        for place, item in zip(order, items, strict=True):
-            vectors[place] = item.embedding
+        (length,) = lengths
+        if self._dim not in (0, length):
+            message = f"{self.name} sent {length} dimensions where it had sent {self._dim}"
+            raise ProviderError(message, hint=CHANGED_HINT)
+        vectors = np.zeros((n_texts, length), np.float32)
+        with np.errstate(over="ignore"):  # a number too large for float32 is not finite then
+            for place, item in zip(order, items, strict=True):
+                vectors[place] = item.embedding
         if not np.isfinite(vectors).all():
             message = f"{self.name} sent a vector that is not finite"
             raise ProviderError(message, hint="the server is broken; nothing was stored")
+        self._dim = length
         return vectors
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the places of the texts that go into one request, blank texts left out."""
-    batch: list[int] = []
-    n_chars = 0
-    for place, text in enumerate(texts):
-        if not text.strip():
-            continue
-        size = min(len(text), _TEXT_CHARS)
-        if batch and (len(batch) == _BATCH_TEXTS or n_chars + size > _BATCH_CHARS):
-            yield batch
-            batch, n_chars = [], 0
-        batch.append(place)
-        n_chars += size
-    if batch:
-        yield batch
+def _prefixes(model: str) -> tuple[str, str]:
+    """Return what stands before a query and before a passage."""
+    name = model.lower()
+    found = (item[1:] for item in _PREFIXES if item[0] in name)
+    return next(found, ("", ""))
 
 
 def _role_fields(host: str, role: _Role) -> dict[str, str]:

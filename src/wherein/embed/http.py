@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPMessage
-from typing import IO
+from http.client import HTTPException, HTTPMessage, HTTPResponse
+from ipaddress import ip_address
+from math import inf
+from typing import IO, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -16,7 +18,7 @@ import msgspec
 
 from wherein.errors import ProviderError
 
-__all__ = ["Endpoint", "JsonClient", "is_loopback"]
+__all__ = ["Endpoint", "JsonClient", "RefusedError", "is_loopback"]
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that another try may not meet again; 529 is the overload answer of some providers."""
@@ -24,7 +26,13 @@ _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _MOST_RESPONSE_BYTES = 256 << 20
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_REST_S = 20.0
+"""After a failure that retrying did not mend, so long nothing is sent: an agent that searches ten
+times must not wait ten times for a server that is down."""
+
+_LONGEST_WAIT_S = 3600.0
+_READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,19 @@ class Endpoint:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether text sent to ``host`` stays on this machine."""
-    return host in _LOOPBACK or host.startswith("127.")
+    """Whether text sent to ``host`` stays on this machine: ``localhost``, or such an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name: 127.0.0.1.example.org is anybody's
+        return host == "localhost"
+
+
+class RefusedError(ProviderError):
+    """The server does not take this request, however often it is sent."""
+
+    def __init__(self, message: str, *, hint: str = "", status: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -78,7 +97,12 @@ class JsonClient:
         pause: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if urlsplit(endpoint.url).scheme not in ("http", "https") or not endpoint.host:
+        parts = urlsplit(endpoint.url)
+        if parts.username or parts.password or parts.query:
+            message = f"the address of {endpoint.host!r} holds a name, a key or a query"
+            hint = "give the bare URL; keys come from the environment (WHEREIN_API_KEY)"
+            raise ProviderError(message, hint=hint)
+        if parts.scheme not in ("http", "https") or not endpoint.host:
             message = f"{endpoint.url!r} is no http address"
             raise ProviderError(message, hint="give a URL such as http://localhost:11434/v1#model")
         self.endpoint = endpoint
@@ -86,25 +110,50 @@ class JsonClient:
         self._pause = pause
         self._clock = clock
         self._next_at = 0.0
+        self._failure: tuple[float, ProviderError] | None = None
         self._opener = build_opener(ProxyHandler(dict(endpoint.proxies)), _NoRedirect())
 
-    def post(self, path: str, payload: Mapping[str, object]) -> object:
+    def post(
+        self, path: str, payload: Mapping[str, object], *, seconds: float | None = None
+    ) -> object:
         """Return the decoded answer of ``POST url/path``.
 
+        Args:
+            path: Below the endpoint's URL.
+            payload: What to send.
+            seconds: How long somebody waits for it, all tries together; None waits for them all.
+
         Raises:
-            ProviderError: The server refuses, or fails as often as it may be tried.
+            RefusedError: The server refuses.
+            ProviderError: The server fails as often as it may be tried, or has just done so.
         """
-        body = msgspec.json.encode(payload)
+        if self._failure is not None and self._clock() < self._failure[0]:
+            raise self._failure[1]
+        try:
+            answer = self._post(path, msgspec.json.encode(payload), seconds)
+        except RefusedError:
+            raise
+        except ProviderError as error:
+            self._failure = (self._clock() + _REST_S, error)
+            raise
+        self._failure = None
+        return answer
+
+    def _post(self, path: str, body: bytes, seconds: float | None) -> object:
+        end = inf if seconds is None else self._clock() + seconds
         for attempt in range(1, self.endpoint.attempts + 1):
             self._wait_for_turn()
             try:
-                return self._send(path, body)
+                return self._send(path, body, max(end - self._clock(), 0.05))
             except _PassingError as error:
-                if attempt == self.endpoint.attempts:
-                    message = f"{self.endpoint.host!r} failed {attempt} times: {error}"
-                    raise ProviderError(message, hint="try again later") from error
                 waiting = min(_FIRST_PAUSE_S * 2 ** (attempt - 1), _LONGEST_PAUSE_S)
-                self._pause(max(waiting, min(error.retry_after_s, _LONGEST_PAUSE_S)))
+                waiting = max(waiting, min(error.retry_after_s, _LONGEST_PAUSE_S))
+                is_last = attempt >= min(self.endpoint.attempts, error.attempts)
+                if is_last or self._clock() + waiting >= end:
+                    times = "once" if attempt == 1 else f"{attempt} times"
+                    message = f"{self.endpoint.host!r} failed {times}: {error}"
+                    raise ProviderError(message, hint=error.hint) from error
+                self._pause(waiting)
         message = f"{self.endpoint.attempts!r} attempts are none"
         raise ProviderError(message, hint="allow at least one attempt")
 
@@ -116,8 +165,9 @@ class JsonClient:
             spacing = 60.0 / self.endpoint.requests_per_minute
             self._next_at = max(now, self._next_at) + spacing
 
-    def _send(self, path: str, body: bytes) -> object:
+    def _send(self, path: str, body: bytes, seconds: float) -> object:
         """Send once; a failure that may pass raises `_PassingError`."""
+        timeout = min(self.endpoint.timeout_s, seconds, _LONGEST_WAIT_S)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self.endpoint.api_key:
             headers["Authorization"] = f"Bearer {self.endpoint.api_key}"
@@ -125,23 +175,43 @@ class JsonClient:
         request = Request(url, body, headers, method="POST")  # noqa: S310 # scheme checked above
         self.n_requests += 1
         try:
-            with self._opener.open(request, timeout=self.endpoint.timeout_s) as response:
-                data: bytes = response.read(_MOST_RESPONSE_BYTES + 1)
+            with self._opener.open(request, timeout=timeout) as response:
+                data = self._read(cast("HTTPResponse", response), self._clock() + timeout)
         except HTTPError as error:
             with error:
                 raise self._refusal(error) from error
         except URLError as error:
+            if isinstance(error.reason, ConnectionRefusedError):
+                raise _NobodyError from error
             raise _PassingError(str(error.reason)) from error
         except (TimeoutError, OSError, HTTPException) as error:
             raise _PassingError(str(error) or type(error).__name__) from error
         if len(data) > _MOST_RESPONSE_BYTES:
             message = f"the answer of {self.endpoint.host!r} is too large"
-            raise ProviderError(message, hint="send fewer texts at once")
+            raise RefusedError(message, hint="send fewer texts at once", status=413)
         try:
             return msgspec.json.decode(data)
         except msgspec.DecodeError as error:
-            message = f"{self.endpoint.host!r} did not answer in JSON: {data[:80]!r}"
+            said = self._quietly(data[:80].decode("utf-8", "replace"))
+            message = f"{self.endpoint.host!r} did not answer in JSON: {said!r}"
             raise ProviderError(message, hint="check the URL, with its version path") from error
+
+    def _read(self, response: HTTPResponse, end: float) -> bytes:
+        """Return the whole answer; a server that drips it slowly is out of time too."""
+        blocks: list[bytes] = []
+        n_bytes = 0
+        while block := response.read1(_READ_BYTES):
+            blocks.append(block)
+            n_bytes += len(block)
+            if n_bytes > _MOST_RESPONSE_BYTES:
+                break
+            if self._clock() >= end:
+                message = "the answer did not end in time"
+                raise TimeoutError(message)
+        if n_bytes <= _MOST_RESPONSE_BYTES and response.length:
+            message = f"the answer ended {response.length} bytes early"
+            raise HTTPException(message)
+        return b"".join(blocks)
 
     def _refusal(self, error: HTTPError) -> Exception:
         """Return what a status means."""
@@ -158,7 +228,7 @@ class JsonClient:
         moved = "redirects are not followed; give the final address"
         hint = hints.get(error.code, moved if 300 <= error.code < 400 else "")
         message = f"{self.endpoint.host!r} refused with status {error.code}: {said}"
-        return ProviderError(message, hint=hint)
+        return RefusedError(message, hint=hint, status=error.code)
 
     def _quietly(self, text: str) -> str:
         """Return ``text`` on one line without the key, should the server echo it."""
@@ -167,9 +237,21 @@ class JsonClient:
 
 
 class _PassingError(Exception):
+    attempts = 1_000_000
+    """Tries at most, whatever the endpoint allows."""
+    hint = "what was done is kept; try again later"
+
     def __init__(self, what: str, *, retry_after_s: float = 0.0) -> None:
         super().__init__(what)
         self.retry_after_s = retry_after_s
+
+
+class _NobodyError(_PassingError):
+    attempts = 2
+    hint = "start the model's server, or mend the address in the setting"
+
+    def __init__(self) -> None:
+        super().__init__("nobody listens there (connection refused)")
 
 
 def _seconds(retry_after: str) -> float:

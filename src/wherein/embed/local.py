@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
+from wherein.embed.batches import TEXT_CHARS, batches
 from wherein.embed.protocol import Embedder, Reranker
 from wherein.errors import ProviderError
 from wherein.types import ChunkTerms
 
-__all__ = ["CrossEncoderReranker", "Model2VecEmbedder", "SentenceEmbedder", "open_folder"]
+__all__ = [
+    "CrossEncoderReranker",
+    "Model2VecEmbedder",
+    "SentenceEmbedder",
+    "open_folder",
+    "open_reranker",
+]
 
 _QUERY_CACHE = 256
-_TEXT_CHARS = 8_000
+
+_BATCH_TEXTS = 32
+"""Some seconds of a small transformer on one core: how late a time limit may be noticed."""
 
 
 class _StaticModel(Protocol):
@@ -53,65 +64,132 @@ def open_folder(name: str) -> Embedder:
     """Return the embedder in a local folder, or of a hub name (``owner/model``).
 
     A folder without a list of modules that holds a tokenizer and one matrix is a Model2Vec model;
-    anything else is left to sentence-transformers.
+    anything else is left to sentence-transformers. The model itself is loaded with the first text.
 
     Raises:
         ProviderError: The package that runs the model is missing, or the folder holds no model.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            message = f"{name!r} holds no model"
-            raise ProviderError(message, hint="give a folder with config.json in it")
+    folder = _folder(name)
+    if folder is not None:
         is_static = _is_model2vec(folder)
     else:
         is_static = "/potion-" in name or "m2v" in name.lower()
     return Model2VecEmbedder(name) if is_static else SentenceEmbedder(name)
 
 
+def open_reranker(name: str) -> Reranker:
+    """Return the cross-encoder in a local folder, or of a hub name.
+
+    Raises:
+        ProviderError: As `open_folder`.
+    """
+    _folder(name)
+    return CrossEncoderReranker(name)
+
+
+def _folder(name: str) -> Path | None:
+    """Return the model's folder, None for a hub name.
+
+    Only an absolute path names a folder: the packages would also look where one stands, and there
+    may be a repository that has a folder called like the hub name.
+    """
+    folder = Path(name).expanduser()
+    if not folder.is_absolute():
+        if folder.exists():
+            message = f"{name!r} is a hub name and a folder here"
+            raise ProviderError(message, hint="give the folder's absolute path")
+        return None
+    if not (folder / "config.json").is_file():
+        message = f"{name!r} holds no model"
+        raise ProviderError(message, hint="give a folder with config.json in it")
+    return folder
+
+
 def _is_model2vec(folder: Path) -> bool:
-    config = cast("dict[str, object]", json.loads((folder / "config.json").read_text("utf-8")))
+    try:
+        found: object = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"{str(folder)!r} holds no model: config.json cannot be read"
+        raise ProviderError(message, hint="give a folder with config.json in it") from error
+    if not isinstance(found, dict):
+        return False
+    config = cast("dict[str, object]", found)
     return config.get("model_type") == "model2vec" or "seq_length" in config
 
 
-def _package(module: str, package: str) -> object:
-    """Import a package that only this model needs, or say how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
+def _require(module: str, package: str) -> None:
+    """Say how to get a package that only this model needs, without importing it."""
+    if find_spec(module) is None:
         message = f"this model needs the package {package!r}"
-        raise ProviderError(message, hint=f"pip install {package}") from error
+        raise ProviderError(message, hint=f"pip install {package}")
 
 
-def _load(what: str, name: str, make: object) -> object:
-    """Call a package's own loader; whatever it raises means that there is no such model."""
+def _load(module: str, maker: Callable[[object], object], name: str) -> object:
+    """Load a model; whatever a package's own loader raises means that there is no such model."""
+    package = module.replace("_", "-")
     try:
-        return make(name)  # pyright: ignore[reportCallIssue, reportUnknownVariableType]
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        message = f"{what} cannot load {name!r}: {str(error).splitlines()[0] if str(error) else ''}"
+        make = cast("Callable[[str], object]", maker(import_module(module)))
+        return make(str(_folder(name) or name))
+    except (ImportError, OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = f"{package} cannot load {name!r}: {reason}"
         raise ProviderError(message, hint="check the folder or the hub name") from error
 
 
-def _fingerprint(kind: str, name: str, dim: int) -> str:
-    """Differ by the weights themselves for a folder, by name for a hub model."""
-    digest = blake2b(f"{kind}\n{dim}\n".encode(), digest_size=12)
-    folder = Path(name).expanduser()
-    weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
-    if not weights:
+def _fingerprint(kind: str, name: str) -> str:
+    """Differ by every byte in a folder, by name alone for a hub model."""
+    digest = blake2b(f"{kind}\n{TEXT_CHARS}\n".encode(), digest_size=12)
+    folder = _folder(name)
+    if folder is None:
         digest.update(name.encode("utf-8", "surrogatepass"))
-    for path in weights:
+        return f"{kind}-{digest.hexdigest()}"
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if not path.is_file() or any(part.startswith(".") for part in relative.parts):
+            continue
+        digest.update(f"{relative.as_posix()}\n{path.stat().st_size}\n".encode(errors="replace"))
         with path.open("rb") as stream:
             while block := stream.read(1 << 20):
                 digest.update(block)
     return f"{kind}-{digest.hexdigest()}"
 
 
-class _TextEmbedder:
-    """What both kinds share: they embed texts, whatever the terms are."""
+class _LocalEmbedder:
+    """What both kinds share: they embed texts, whatever the terms are.
 
-    name: str
-    fingerprint: str
-    dim: int
+    Args:
+        kind: What `wherein status` calls it.
+        name: Folder or hub name.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        self._kind = kind
+        self._given = name
+        self._digest = ""
+        self._lock = Lock()
+        self.name = f"{kind} {name}"
+        self._cached = lru_cache(maxsize=_QUERY_CACHE)(self._query)
+
+    @property
+    def fingerprint(self) -> str:
+        """Part of the recipe."""
+        if not self._digest:
+            self._digest = _fingerprint(self._kind, self._given)
+        return self._digest
+
+    @property
+    def batch_texts(self) -> int:
+        """How many texts are encoded between two looks at the clock."""
+        return _BATCH_TEXTS
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of every vector; loads the model."""
+        raise NotImplementedError
+
+    def expect(self, n_chars: int) -> None:
+        """Nothing leaves the machine, so nobody is told."""
+        del n_chars
 
     def embed_chunks(
         self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
@@ -119,22 +197,43 @@ class _TextEmbedder:
         """Return one vector for each text; blank ones are zero."""
         del terms, strings
         vectors = np.zeros((len(texts), self.dim), np.float32)
-        places = [place for place, text in enumerate(texts) if text.strip()]
-        if places:
-            vectors[places] = self._encode([texts[i][:_TEXT_CHARS] for i in places], is_query=False)
-        return normalised(vectors)
+        for batch in batches(texts, _BATCH_TEXTS):
+            vectors[batch] = self.embed_texts([texts[i] for i in batch])
+        return vectors
+
+    def embed_texts(
+        self, texts: Sequence[str], *, seconds: float | None = None
+    ) -> NDArray[np.float32]:
+        """Return one vector for each text."""
+        del seconds  # a batch is short
+        return self._checked([text[:TEXT_CHARS] for text in texts], is_query=False)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the query's vector."""
+        """Return the query's vector; the last ones are remembered."""
+        return self._cached(text).copy()
+
+    def _query(self, text: str) -> NDArray[np.float32]:
         if not text.strip():
             return np.zeros(self.dim, np.float32)
-        return normalised(self._encode([text], is_query=True))[0]
+        return self._checked([text[:TEXT_CHARS]], is_query=True)[0]
+
+    def _checked(self, texts: list[str], *, is_query: bool) -> NDArray[np.float32]:
+        with self._lock:  # the packages promise nothing of threads
+            try:
+                vectors = np.asarray(self._encode(texts, is_query=is_query), np.float32)
+            except (RuntimeError, ValueError, IndexError) as error:
+                message = f"{self.name} cannot embed: {error}"
+                raise ProviderError(message, hint="check the model with its own package") from error
+        if vectors.shape[:1] != (len(texts),) or not np.isfinite(vectors).all():
+            message = f"{self.name} gave what are no {len(texts)} finite vectors"
+            raise ProviderError(message, hint="check the model with its own package")
+        return normalised(vectors)
 
     def _encode(self, texts: list[str], *, is_query: bool) -> NDArray[np.float32]:
         raise NotImplementedError
 
 
-class Model2VecEmbedder(_TextEmbedder):
+class Model2VecEmbedder(_LocalEmbedder):
     """A static model of the Model2Vec package.
 
     Args:
@@ -142,18 +241,27 @@ class Model2VecEmbedder(_TextEmbedder):
     """
 
     def __init__(self, name: str) -> None:
-        package = _package("model2vec", "model2vec")
-        make = package.StaticModel.from_pretrained  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-        self._model = cast("_StaticModel", _load("model2vec", name, cast("object", make)))
-        self.name = f"Model2Vec {name}"
-        self.dim = int(self._model.dim)
-        self.fingerprint = _fingerprint("model2vec", name, self.dim)
+        _require("model2vec", "model2vec")
+        super().__init__("model2vec", name)
+
+    @cached_property
+    def _model(self) -> _StaticModel:
+        def maker(package: object) -> object:
+            return package.StaticModel.from_pretrained  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+        return cast("_StaticModel", _load("model2vec", maker, self._given))
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of every vector; loads the model."""
+        return int(self._model.dim)
 
     def _encode(self, texts: list[str], *, is_query: bool) -> NDArray[np.float32]:
-        return np.asarray(self._model.encode(texts), np.float32)
+        del is_query
+        return self._model.encode(texts)
 
 
-class SentenceEmbedder(_TextEmbedder):
+class SentenceEmbedder(_LocalEmbedder):
     """A model of the sentence-transformers package.
 
     Args:
@@ -161,61 +269,62 @@ class SentenceEmbedder(_TextEmbedder):
     """
 
     def __init__(self, name: str) -> None:
-        package = _package("sentence_transformers", "sentence-transformers")
-        make = package.SentenceTransformer  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-        loaded = _load("sentence-transformers", name, cast("object", make))
-        self._model = cast("_SentenceModel", loaded)
-        self.name = f"sentence-transformers {name}"
-        self.dim = _dimension(loaded)
-        self.fingerprint = _fingerprint("sentence", name, self.dim)
-        self._has_query_prompt = "query" in self._model.prompts
-        self._cached = lru_cache(maxsize=_QUERY_CACHE)(super().embed_query)
+        _require("sentence_transformers", "sentence-transformers")
+        super().__init__("sentence-transformers", name)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the query's vector; the last ones are remembered."""
-        return self._cached(text).copy()
+    @cached_property
+    def _model(self) -> _SentenceModel:
+        def maker(package: object) -> object:
+            return package.SentenceTransformer  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+        return cast("_SentenceModel", _load("sentence_transformers", maker, self._given))
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of every vector; loads the model."""
+        return self._checked(["wherein"], is_query=False).shape[1]
 
     def _encode(self, texts: list[str], *, is_query: bool) -> NDArray[np.float32]:
-        prompt = "query" if is_query and self._has_query_prompt else None
-        encoded = self._model.encode(
+        model = self._model
+        prompt = "query" if is_query and "query" in model.prompts else None
+        return model.encode(
             texts, prompt_name=prompt, convert_to_numpy=True, show_progress_bar=False
         )
-        return np.asarray(encoded, np.float32)
-
-
-def _dimension(model: object) -> int:
-    """Ask a sentence-transformers model, whose method was renamed in version 5.2."""
-    for method in ("get_embedding_dimension", "get_sentence_embedding_dimension"):
-        ask = cast("Callable[[], int | None] | None", getattr(model, method, None))
-        if ask is not None:
-            return int(ask() or 0)
-    message = "this sentence-transformers model does not tell its dimension"
-    raise ProviderError(message, hint="pip install -U sentence-transformers")
 
 
 class CrossEncoderReranker:
-    """A cross-encoder of the sentence-transformers package.
+    """A cross-encoder of the sentence-transformers package, loaded with the first query.
 
     Args:
         name: Folder or hub name.
     """
 
     def __init__(self, name: str) -> None:
-        package = _package("sentence_transformers", "sentence-transformers")
-        make = package.CrossEncoder  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-        loaded = _load("sentence-transformers", name, cast("object", make))
-        self._model = cast("_CrossEncoder", loaded)
+        _require("sentence_transformers", "sentence-transformers")
+        self._given = name
+        self._lock = Lock()
         self.name = f"cross-encoder {name}"
+
+    @cached_property
+    def _model(self) -> _CrossEncoder:
+        def maker(package: object) -> object:
+            return package.CrossEncoder  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+        return cast("_CrossEncoder", _load("sentence_transformers", maker, self._given))
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one score for each text, higher is better."""
         if not texts:
             return np.zeros(0, np.float32)
-        sides = [(query, text[:_TEXT_CHARS]) for text in texts]
-        scores = np.asarray(self._model.predict(sides, show_progress_bar=False), np.float32)
-        return scores.reshape(len(texts), -1)[:, -1]
-
-
-def open_reranker(name: str) -> Reranker:
-    """Return the cross-encoder in a local folder, or of a hub name."""
-    return CrossEncoderReranker(name)
+        sides = [(query, text[:TEXT_CHARS]) for text in texts]
+        with self._lock:
+            try:
+                scores = np.asarray(self._model.predict(sides, show_progress_bar=False), np.float32)
+            except (RuntimeError, ValueError, IndexError) as error:
+                message = f"{self.name} cannot score: {error}"
+                raise ProviderError(message, hint="check the model with its own package") from error
+        scores = scores.reshape(len(texts), -1)
+        if scores.shape[1] != 1 or not np.isfinite(scores).all():
+            message = f"{self.name} gives {scores.shape[1]} numbers for a text, a reranker one"
+            raise ProviderError(message, hint="name a cross-encoder with one label")
+        return scores[:, 0]

@@ -1,7 +1,8 @@
-"""Reranks through a ``/rerank`` endpoint, or with a cross-encoder in a local folder."""
+"""Reranks through a ``/rerank`` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import msgspec
@@ -15,6 +16,12 @@ from wherein.errors import ProviderError
 __all__ = ["EndpointReranker"]
 
 _TEXT_CHARS = 6_000
+
+_SECONDS = 10.0
+"""Who waits for a search gets one in its own order after so long."""
+
+_BATCH_TEXTS = 32
+"""Text Embeddings Inference takes so many by default; the others take a thousand."""
 
 
 class _Scored(msgspec.Struct):
@@ -36,7 +43,7 @@ class EndpointReranker:
 
     Args:
         client: The connection. An endpoint without a model is asked as Text Embeddings Inference.
-        announce: Told once before text leaves for another machine; without one, none leaves.
+        announce: Told before text leaves for another machine; without one, none leaves.
 
     Raises:
         ProviderError: The endpoint is on another machine and nobody would be told.
@@ -61,12 +68,27 @@ class EndpointReranker:
         if not self._is_announced and self._announce is not None:
             self._announce(departure(endpoint.host, endpoint.model, sum(map(len, cut))))
             self._is_announced = True
+        end = time.monotonic() + _SECONDS
+        size = len(cut) if endpoint.model else _BATCH_TEXTS
+        parts = [
+            self._asked(query, cut[start : start + size], end - time.monotonic())
+            for start in range(0, len(cut), size)
+        ]
+        return np.concatenate(parts)
+
+    def _asked(self, query: str, texts: list[str], seconds: float) -> NDArray[np.float32]:
+        model = self._client.endpoint.model
         payload: dict[str, object] = {"query": query}
-        if endpoint.model:
-            payload |= {"model": endpoint.model, "documents": cut, "top_n": len(cut)}
+        if model:
+            payload |= {"model": model, "documents": texts}
+            if self._client.endpoint.host.endswith("voyageai.com"):
+                payload["top_k"] = len(texts)  # where the others say top_n
+            else:
+                payload["top_n"] = len(texts)
         else:
-            payload |= {"texts": cut, "truncate": True}
-        return self._scores(self._client.post("rerank", payload), len(cut))
+            payload |= {"texts": texts, "truncate": True}
+        answer = self._client.post("rerank", payload, seconds=max(seconds, 0.0))
+        return self._scores(answer, len(texts))
 
     def _scores(self, answer: object, n_texts: int) -> NDArray[np.float32]:
         try:

@@ -23,7 +23,7 @@ from wherein.walk.blob import blob_id
 from wherein.walk.classify import content_skip_reason, is_generated_text
 from wherein.walk.encoding import decode
 
-__all__ = ["DIGEST_VERSION", "digest", "recipe", "skip_record"]
+__all__ = ["DIGEST_VERSION", "chunk_texts", "digest", "recipe", "skip_record"]
 
 DIGEST_VERSION = 2
 """Part of the recipe: raise it when decoding, limits or quantisation change."""
@@ -104,6 +104,21 @@ def digest(
         vectors=vectors,
         scales=scales,
     )
+
+
+def chunk_texts(data: bytes, record: Record, settings: Settings) -> tuple[str, ...]:
+    """Return the texts of a record's chunks.
+
+    Args:
+        data: The bytes that the record was made of.
+        record: What `digest` gave.
+        settings: Those it was given.
+    """
+    decoded = decode(_beginning(data, settings.max_file_bytes))
+    if decoded is None or not record.chunks:
+        return ()
+    text = decoded.text.encode("utf-8", "surrogatepass")
+    return tuple(_Texts(text, record.chunks))
 
 
 def _beginning(data: bytes, max_bytes: int) -> bytes:

@@ -13,6 +13,7 @@ from wherein.embed.protocol import Embedder
 from wherein.errors import ExternalError, PathError
 from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
 from wherein.indexing.pool import Pool
+from wherein.indexing.text_vectors import TextVectors
 from wherein.indexing.worker import digest_job, failed_outcome
 from wherein.settings import Settings
 from wherein.walk.reading import TreeReader, read_file
@@ -67,6 +68,7 @@ class Digesters:
         embedder: Used when files are digested in this process.
         journal: Where this process names what it is about to digest.
         is_isolated: True digests nothing in this process: a server must outlive every file.
+        text_vectors: Makes the vectors when the model reads texts.
     """
 
     def __init__(
@@ -77,12 +79,14 @@ class Digesters:
         journal: Journal,
         *,
         is_isolated: bool,
+        text_vectors: TextVectors | None = None,
     ) -> None:
         self._root = root
         self._settings = settings
         self._embedder = embedder
         self._journal = journal
         self._is_isolated = is_isolated
+        self._text_vectors = text_vectors
 
     def run(self, jobs: Sequence[Job], n_bytes: int) -> Generator[Outcome]:
         """Yield the outcome of every job, as they come.
@@ -90,7 +94,18 @@ class Digesters:
         Args:
             jobs: What to digest.
             n_bytes: Size of the files together.
+
+        Raises:
+            ProviderError: A model that reads texts cannot be reached.
         """
+        outcomes = self._digested(jobs, n_bytes)
+        if self._text_vectors is None:
+            yield from outcomes
+            return
+        with closing(outcomes):
+            yield from self._text_vectors.fill(outcomes, n_bytes)
+
+    def _digested(self, jobs: Sequence[Job], n_bytes: int) -> Generator[Outcome]:
         named = self._journal.suspects()
         suspects = [job for job in jobs if job.raw_path in named]
         sound = [job for job in jobs if job.raw_path not in named]
@@ -114,7 +129,7 @@ class Digesters:
         left = {job.number: job for job in (*sound, *suspects)}
         try:
             with (
-                Pool(self._root, self._settings, size) as pool,
+                Pool(self._root, self._settings, size, with_texts=self._with_texts) as pool,
                 closing(pool.run(sound, suspects)) as outcomes,
             ):
                 for outcome in outcomes:
@@ -140,4 +155,15 @@ class Digesters:
                 batch = jobs[start : start + _IN_PROCESS_FILES]
                 self._journal.write(batch)
                 for job in batch:
-                    yield digest_job(job, self._root, reader, self._settings, self._embedder)
+                    yield digest_job(
+                        job,
+                        self._root,
+                        reader,
+                        self._settings,
+                        self._embedder,
+                        with_texts=self._with_texts,
+                    )
+
+    @property
+    def _with_texts(self) -> bool:
+        return self._text_vectors is not None

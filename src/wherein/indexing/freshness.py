@@ -17,8 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
-from wherein.embed.protocol import Embedder
-from wherein.errors import CorruptIndexError, PathError, StoreError
+from wherein.embed.protocol import Embedder, text_embedder
+from wherein.errors import CorruptIndexError, PathError, ProviderError, StoreError
 from wherein.indexing.anchor import find_anchor
 from wherein.indexing.build import Builder, is_sound
 from wherein.indexing.digest import recipe
@@ -27,6 +27,7 @@ from wherein.indexing.draft import Draft, TreeName
 from wherein.indexing.plan import SEGMENT_BYTES, Content, Plan, choose_merge, settle
 from wherein.indexing.progress import Clock
 from wherein.indexing.seen import Seen, seen_changes, seen_listing
+from wherein.indexing.text_vectors import TextVectors
 from wherein.settings import Settings
 from wherein.store.collect import collect, has_leftovers
 from wherein.store.entries import Entries
@@ -34,6 +35,7 @@ from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Head, Manifest, read_head, read_manifest, write_manifest
 from wherein.store.records import RecordStore, discard_database
+from wherein.store.vector_cache import VectorCache
 from wherein.walk.blob import blob_id
 from wherein.walk.changes import Changes, list_changes
 from wherein.walk.collector import paused_collector
@@ -72,6 +74,8 @@ class Coverage:
     notes: tuple[str, ...] = ()
     files_read: int = 0
     files_indexed: int = 0
+    failure: ProviderError | None = None
+    """Why the model gave no vectors for what is not covered."""
 
 
 class Watch(Protocol):
@@ -185,8 +189,11 @@ class Freshness:
         return is_same, changes
 
     def _is_ours(self, manifest: Manifest) -> bool:
-        head = manifest.head
-        return head.recipe == self.recipe and head.listing_key == self._listing_key
+        return self.is_made_alike(manifest) and manifest.head.listing_key == self._listing_key
+
+    def is_made_alike(self, manifest: Manifest) -> bool:
+        """Return True when the same model and version made what ``manifest`` names."""
+        return manifest.head.recipe == self.recipe
 
     def refresh(self, clock: Clock, doubted: Set[str] = frozenset()) -> Coverage:
         """Bring the index up to date, as far as the clock allows.
@@ -339,10 +346,11 @@ class Freshness:
         )
         publisher = _Publisher(draft, layout, name, seen)
         n_wanted = len(draft.wanted)
+        failure: ProviderError | None = None
         if n_wanted:
             if layout is self.layout:
                 self._fold(draft, clock)
-            self._fill(draft, layout, publisher, clock)
+            failure = self._fill(draft, layout, publisher, clock)
         manifest = publisher.publish()
         self._remember(layout, manifest)
         n_indexed = max(0, n_wanted - manifest.head.n_pending)
@@ -353,6 +361,7 @@ class Freshness:
             seen.notes,
             n_read + n_indexed,
             n_indexed,
+            failure,
         )
 
     def _look(self, base: Manifest | None, doubted: Set[str], changes: Changes | None) -> Seen:
@@ -395,7 +404,10 @@ class Freshness:
         sizes = [use.n_files for use in draft.uses]
         draft.fold(choose_merge(live_bytes, sizes, live_files, new_bytes, limit))
 
-    def _fill(self, draft: Draft, layout: Layout, publisher: _Publisher, clock: Clock) -> None:
+    def _fill(
+        self, draft: Draft, layout: Layout, publisher: _Publisher, clock: Clock
+    ) -> ProviderError | None:
+        """Digest what is wanted, as far as time and the model allow; return the model's failure."""
         n_bytes = sum(item.file.stat.size for item in draft.wanted)
         is_large = len(draft.wanted) >= _LARGE_FILES or n_bytes >= _LARGE_BYTES
         is_overlay = layout is not self.layout
@@ -403,22 +415,40 @@ class Freshness:
         clock.allow(self.settings.refresh_seconds / 2)
         build_lock = FileLock(layout.build_lock)
         if is_large and not build_lock.acquire(clock.seconds_left, clock.wait):
-            return
+            return None
         try:
             # Records are acyclic; looking through thousands of them for cycles costs 5 %.
-            with RecordStore.open(layout.records, self.recipe) as records, paused_collector():
+            with (
+                RecordStore.open(layout.records, self.recipe) as records,
+                self._text_vectors(layout, clock) as text_vectors,
+                paused_collector(),
+            ):
                 digesters = Digesters(
                     self.root,
                     self.settings,
                     self._embedder,
                     Journal(layout.journal),
                     is_isolated=self._is_isolated or is_overlay,
+                    text_vectors=text_vectors,
                 )
                 Builder(
                     draft, layout, records, digesters, clock, _today(), publisher.on_segment
                 ).run()
+        except ProviderError as error:
+            return error  # what was embedded before is kept, and published like the rest
         finally:
             build_lock.release()
+        return None
+
+    @contextmanager
+    def _text_vectors(self, layout: Layout, clock: Clock) -> Generator[TextVectors | None]:
+        """Give what embeds texts, None when the model is one that reads terms."""
+        model = text_embedder(self._embedder)
+        if model is None:
+            yield None
+            return
+        with VectorCache.open(layout.vectors, model.fingerprint, _today()) as cache:
+            yield TextVectors(model, cache, clock)
 
     def _remember(self, layout: Layout, manifest: Manifest) -> None:
         if layout is not self.layout:

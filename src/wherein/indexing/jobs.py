@@ -63,6 +63,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     n_chunks: int = 0
     core: bytes = b""
     references: bytes = b""
+    texts: tuple[str, ...] = ()
+    """The chunks' texts, when the model reads them: the record has no vectors yet."""
 
     @property
     def file_stat(self) -> FileStat:
@@ -93,10 +95,16 @@ def decode_outcome(data: bytes) -> Outcome:
     return _outcome_decoder.decode(data)
 
 
-def encode_task(root: Path, settings: Settings) -> bytes:
-    """Return what a worker must know before its first job as bytes."""
+def encode_task(root: Path, settings: Settings, *, with_texts: bool = False) -> bytes:
+    """Return what a worker must know before its first job as bytes.
+
+    Args:
+        root: The tree.
+        settings: Limits and model.
+        with_texts: True when the chunks' texts are wanted instead of vectors.
+    """
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return _encoder.encode((os.fsencode(root), _plain(values)))
+    return _encoder.encode((os.fsencode(root), _plain(values), with_texts))
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -104,8 +112,10 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: os.fspath(v) if isinstance(v, Path) else v for name, v in values.items()}
 
 
-def decode_task(data: bytes) -> tuple[Path, Settings]:
-    """Return the root and the settings that `encode_task` gave."""
-    raw_root, values = cast("tuple[bytes, dict[str, Any]]", msgspec.msgpack.decode(data))
+def decode_task(data: bytes) -> tuple[Path, Settings, bool]:
+    """Return what `encode_task` was given."""
+    raw_root, values, with_texts = cast(
+        "tuple[bytes, dict[str, Any], bool]", msgspec.msgpack.decode(data)
+    )
     settings = Settings(home=Path(values.pop("home"))).replace(**values)
-    return Path(os.fsdecode(raw_root)), settings
+    return Path(os.fsdecode(raw_root)), settings, with_texts

@@ -41,11 +41,20 @@ class Pool:
         settings: Limits and model.
         size: Workers at most.
         module: Whose ``main`` they run.
+        with_texts: True when they send the chunks' texts instead of vectors.
     """
 
-    def __init__(self, root: Path, settings: Settings, size: int, module: str = MODULE) -> None:
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        size: int,
+        module: str = MODULE,
+        *,
+        with_texts: bool = False,
+    ) -> None:
         self._module = module
-        self._first_frame = encode_task(root, settings)
+        self._first_frame = encode_task(root, settings, with_texts=with_texts)
         self._size = max(1, size)
         self._crews: list[_Crew] = []
         self._suspects: deque[Job] = deque()

@@ -18,7 +18,7 @@ from wherein.embed.load import load_embedder
 from wherein.embed.protocol import Embedder
 from wherein.errors import PathError
 from wherein.external.workers import read_frame, write_frame
-from wherein.indexing.digest import digest, skip_record
+from wherein.indexing.digest import chunk_texts, digest, skip_record
 from wherein.indexing.jobs import (
     FAILED,
     GONE,
@@ -49,9 +49,24 @@ _MAX_MEMORY_BYTES = 4 << 30
 
 
 def digest_job(
-    job: Job, root: Path, reader: TreeReader, settings: Settings, embedder: Embedder | None
+    job: Job,
+    root: Path,
+    reader: TreeReader,
+    settings: Settings,
+    embedder: Embedder | None,
+    *,
+    with_texts: bool = False,
 ) -> Outcome:
-    """Read and digest the file under ``root`` that ``job`` names."""
+    """Read and digest the file under ``root`` that ``job`` names.
+
+    Args:
+        job: Which file.
+        root: The tree.
+        reader: Reads it.
+        settings: Limits.
+        embedder: Makes the vectors.
+        with_texts: True gives the chunks' texts instead, for a model that reads them.
+    """
     looked_ns = time.time_ns()
     try:
         read = reader.read(job.path)
@@ -59,10 +74,11 @@ def digest_job(
         return Outcome(job.number, UNREADABLE if os.path.lexists(root / job.path) else GONE)
     settled = not is_racy(read.stat, looked_ns)
     try:
-        record = digest(read.data, job.language, settings, embedder)
+        record = digest(read.data, job.language, settings, None if with_texts else embedder)
+        texts = chunk_texts(read.data, record, settings) if with_texts else ()
     except Exception:  # whatever a file does to the parser costs that file only
         return failed_outcome(job, read, is_settled=settled)
-    return _outcome(job, read, record, is_settled=settled)
+    return _outcome(job, read, record, is_settled=settled, texts=texts)
 
 
 def failed_outcome(job: Job, read: FileRead, *, is_settled: bool) -> Outcome:
@@ -71,7 +87,9 @@ def failed_outcome(job: Job, read: FileRead, *, is_settled: bool) -> Outcome:
     return _outcome(job, read, record, is_settled=is_settled)
 
 
-def _outcome(job: Job, read: FileRead, record: Record, *, is_settled: bool) -> Outcome:
+def _outcome(
+    job: Job, read: FileRead, record: Record, *, is_settled: bool, texts: tuple[str, ...] = ()
+) -> Outcome:
     found = read.stat
     return Outcome(
         number=job.number,
@@ -82,6 +100,7 @@ def _outcome(job: Job, read: FileRead, record: Record, *, is_settled: bool) -> O
         n_chunks=len(record.chunks),
         core=encode_record(record),
         references=encode_references(record),
+        texts=texts,
     )
 
 
@@ -98,14 +117,17 @@ def main() -> None:
     first = read_frame(jobs)
     if first is None:
         return
-    root, settings = decode_task(first)
+    root, settings, with_texts = decode_task(first)
     reader = TreeReader(root)
-    embedder = load_embedder(settings)
+    # A model that reads texts is its parent's: one connection, one key, one copy in memory.
+    embedder = None if with_texts else load_embedder(settings)
     write_frame(answers, encode(Outcome(READY, "")))
     while (frame := read_frame(jobs)) is not None:
         # The default action of SIGPROF ends the process, in native code too.
         signal.setitimer(signal.ITIMER_PROF, _CPU_S_PER_FILE)
-        outcome = digest_job(decode_job(frame), root, reader, settings, embedder)
+        outcome = digest_job(
+            decode_job(frame), root, reader, settings, embedder, with_texts=with_texts
+        )
         signal.setitimer(signal.ITIMER_PROF, 0)
         try:
             write_frame(answers, encode(outcome))

@@ -56,6 +56,7 @@ def answer(
         context = state.context(draft, on_progress, is_cancelled)
         result = load(tool.function)(context, **arguments)
         found, n_shown = _success(tool, result, budget, state)
+        _add_departures(found, state)
         if session and draft:
             session.keep(draft, n_shown)
         return found
@@ -63,6 +64,14 @@ def answer(
         raise
     except (WhereinError, OSError) as error:
         return _failure(error)
+
+
+def _add_departures(found: dict[str, object], state: ServerState) -> None:
+    """Say where text went to since the last answer, in a block of its own."""
+    notes = "\n".join(f"note: {sentence}" for sentence in state.take_departures())
+    if notes:
+        blocks = cast("list[object]", found["content"])
+        found["content"] = [*blocks, {"type": "text", "text": notes}]
 
 
 def _failure(error: WhereinError | OSError) -> dict[str, object]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wherein.embed.departure import Departure, ModelAccess
 from wherein.errors import WhereinError
 from wherein.settings import Settings
 from wherein.tools.context import Progress, ToolContext
@@ -44,16 +46,22 @@ class ServerState:
     settings: Settings
     root: Path
     roots: tuple[Path, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Where the user's git settings are; empty: nothing is watched, every answer looks."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where keys and the user's git settings are; empty: nothing is watched, every answer looks."""
     has_workspace: bool = True
     """False while the server only knows that it was started in no workspace: nothing is indexed."""
     watch: TreeWatch | None = None
     indexing: Indexing = field(default_factory=Indexing)
     stopping: threading.Event = field(default_factory=threading.Event)
     _workspaces: dict[Path, Workspace] = field(default_factory=dict["Path", "Workspace"])
+    _departures: list[str] = field(default_factory=list[str])
     _sessions: dict[str, Session] = field(default_factory=dict[str, Session])
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def access(self) -> ModelAccess:
+        """Keys for models elsewhere, and how the user is told before text goes there."""
+        return ModelAccess(self.environment, self.announce)
 
     def workspace(self, root: Path) -> Workspace:
         """Return the workspace of ``root``, opened once."""
@@ -61,8 +69,27 @@ class ServerState:
             if root not in self._workspaces:
                 from wherein.workspace import Workspace
 
-                self._workspaces[root] = Workspace(root, self.settings, is_isolated=True)
+                self._workspaces[root] = Workspace(
+                    root, self.settings, is_isolated=True, access=self.access
+                )
             return self._workspaces[root]
+
+    def announce(self, departure: Departure) -> None:
+        """Say on the log that text leaves for a model elsewhere, and again with the next answer.
+
+        A server has nobody to ask: its user asked for that model by name, in the settings.
+        """
+        sys.stderr.write(f"wherein: note: {departure.sentence()}\n")
+        sys.stderr.flush()
+        with self._lock:
+            self._departures.append(departure.sentence())
+
+    def take_departures(self) -> tuple[str, ...]:
+        """Return what was announced since the last call."""
+        with self._lock:
+            taken = tuple(dict.fromkeys(self._departures))
+            self._departures.clear()
+            return taken
 
     def serve_root(self, root: Path) -> None:
         """Serve ``root`` from now on: the client has said where its workspace is."""
@@ -94,6 +121,7 @@ class ServerState:
             on_progress=on_progress,
             is_cancelled=lambda: is_cancelled() or self.stopping.is_set(),
             session=session,
+            access=self.access,
         )
 
     def start_indexing(self) -> None:

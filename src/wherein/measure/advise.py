@@ -97,7 +97,12 @@ def advise(context: ToolContext, repository: str = "", *, commits: int = 150) ->
     started = time.process_time()
     plan = ReplayPlan(wanted=Wanted(n=commits), arms=_ARMS, with_sizes=False)
     report = replay_repository(
-        root, context.settings, plan, family=family_of(context, root), progress=tell
+        root,
+        context.settings,
+        plan,
+        family=family_of(context, root),
+        progress=tell,
+        access=context.access,
     )
     return judge(report, time.process_time() - started)
 

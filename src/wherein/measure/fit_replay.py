@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from wherein.embed.departure import ModelAccess
 from wherein.embed.load import load_embedder
 from wherein.errors import QueryError
 from wherein.measure.arms_index import Shared
@@ -34,6 +35,7 @@ def collect_replay(
     *,
     family: Path | None = None,
     progress: Progress | None = None,
+    access: ModelAccess | None = None,
 ) -> Collected:
     """Return the requests of ``wanted`` with the signals of their candidates, oldest first.
 
@@ -43,9 +45,11 @@ def collect_replay(
         wanted: How many commits, and which.
         family: Folder where the commits that are read are kept; None keeps them in memory.
         progress: Told how far it is.
+        access: Keys for a model elsewhere, and whom to tell before text goes there.
 
     Raises:
         PathError: There is no git repository.
+        ProviderError: A model elsewhere cannot be reached.
         UsageError: No request is asked for.
         ExternalError: Git failed.
     """
@@ -54,7 +58,7 @@ def collect_replay(
     git, history = open_history(root, family)
     contents = Contents(git)
     selection = select(git, history, plan, contents)
-    embedder = load_embedder(settings)
+    embedder = load_embedder(settings, access)
     name = git.top.name.removesuffix(".git")
     shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
     admits = _searched(settings)

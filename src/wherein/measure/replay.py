@@ -38,7 +38,8 @@ def replay(
     Each is searched in a tree and with a history from before it, so no searcher can see the answer.
     The control is grep by script. Says how often a changed file is among the first 1, 5 and 10, in
     how many rounds and for how many tokens, with intervals and differences, for requests that name
-    code and plain ones apart. Nothing of yours is changed, and nothing leaves the machine.
+    code and plain ones apart. Nothing of yours is changed, and nothing leaves the machine, unless
+    the setting ``model`` names an endpoint elsewhere.
 
     With fit, ranking weights are fitted to this repository instead: on the older two thirds of the
     requests, each searched in its parent's tree. They are kept, and used from then on, only when
@@ -84,7 +85,9 @@ def replay(
             message = "a fit compares no arms and makes no page"
             raise UsageError(message, hint="run replay once with --fit and once without")
         return _fitted(root, context, plan.wanted, family, tell)
-    report = replay_repository(root, context.settings, plan, family=family, progress=tell)
+    report = replay_repository(
+        root, context.settings, plan, family=family, progress=tell, access=context.access
+    )
     if html is not None:
         write_page(context, html, report)
     return report
@@ -102,7 +105,9 @@ def _fitted(
     from wherein.measure.fit_replay import collect_replay
     from wherein.measure.report import fit_report
 
-    collected = collect_replay(root, context.settings, wanted, family=family, progress=tell)
+    collected = collect_replay(
+        root, context.settings, wanted, family=family, progress=tell, access=context.access
+    )
     command = f"wherein replay --fit --commits {wanted.n}"
     origin = Origin(family, f"{datetime.now(UTC):%Y-%m-%d}", command)
     return fit_report(str(root), collected, fit_and_keep(collected, origin))

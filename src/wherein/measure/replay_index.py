@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.protocol import Embedder
+from wherein.embed.protocol import Embedder, text_embedder
 from wherein.indexing.digest import digest
 from wherein.measure.replay_trees import Contents, TextTree
 from wherein.settings import Settings
@@ -94,6 +94,9 @@ class ReplayIndexer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _add(self, changed: Mapping[str, str], contents: Contents) -> None:
+        reader = text_embedder(self._embedder)
+        if reader is not None:
+            reader.expect(sum(len(contents.bytes_of(blob)) for blob in changed.values()))
         is_first = not self._segments
         rows = [(path, *self._record(path, blob, contents)) for path, blob in changed.items()]
         if not is_first:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wherein.embed.departure import ModelAccess
 from wherein.embed.load import load_embedder
 from wherein.errors import PathError, UsageError, near_name_hint
 from wherein.external.git import Git
@@ -81,6 +82,7 @@ def replay_repository(
     *,
     family: Path | None = None,
     progress: Progress | None = None,
+    access: ModelAccess | None = None,
 ) -> ReplayReport:
     """Replay the commits of the repository at ``root`` up to the one checked out.
 
@@ -93,9 +95,11 @@ def replay_repository(
         plan: What to replay.
         family: Folder where the commits that are read are kept; None keeps them in memory.
         progress: Told how far it is.
+        access: Keys for a model elsewhere, and whom to tell before text goes there.
 
     Raises:
         PathError: There is no git repository.
+        ProviderError: A model elsewhere cannot be reached.
         UsageError: The plan names an unknown arm or mode, or asks for no request.
         ExternalError: Git failed.
     """
@@ -112,7 +116,7 @@ def replay_repository(
             (), plan.arms, repository=str(root), mode=plan.mode, history=str(state),
             skipped=selection.skipped, notes=notes,
         )  # fmt: skip
-    embedder = load_embedder(settings)
+    embedder = load_embedder(settings, access)
     name = git.top.name.removesuffix(".git")
     shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
     taught_by = _taught_by(git, plan)

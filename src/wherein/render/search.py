@@ -13,6 +13,7 @@ from wherein.types import Evidence
 __all__ = ["render"]
 
 _MAX_SIGNALS = 12
+_RERANKER = "reranker"
 _MAX_NAMED = 5
 
 
@@ -72,7 +73,13 @@ def _joined(repository: str, path: str) -> str:
 
 def _signals(hit: FoundHit) -> str:
     ordered = sorted(hit.signals.items(), key=lambda item: (-abs(item[1]), item[0]))
-    shown = [f"{name} {value:+.3f}" for name, value in ordered[:_MAX_SIGNALS]]
+    # The reranker's part is a step of its own: it is shown even where it decides little.
+    kept = [
+        (name, value)
+        for place, (name, value) in enumerate(ordered)
+        if place < _MAX_SIGNALS or name == _RERANKER
+    ]
+    shown = [f"{name} {value:+.3f}" for name, value in kept]
     return f"score {hit.score:.3f} = " + ", ".join(shown)
 
 

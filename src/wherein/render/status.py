@@ -33,6 +33,8 @@ def show_bytes(n_bytes: int) -> str:
 
 
 def _state(item: WorkspaceStatus) -> str:
+    if item.is_outdated:
+        return "made with another model or version; the next search makes it anew"
     if item.not_covered:
         return f"unfinished, {len(item.not_covered)} files to go; the next call goes on"
     if item.is_indexing:
@@ -45,10 +47,16 @@ def _ranking(item: WorkspaceStatus) -> list[str]:
     return [] if item.ranking == "shipped" else [f"  ranking: {show_line(item.ranking)}"]
 
 
+def _models(item: WorkspaceStatus) -> str:
+    reranker = "" if item.reranker == "none" else f", reranker: {show_line(item.reranker)}"
+    return f"model: {show_line(item.model)}{reranker}"
+
+
 def _workspace(item: WorkspaceStatus, style: Style) -> str:
     lines = [style.paint("path", show_path(item.root))]
     if not item.is_indexed:
         lines.append("  not indexed; the first search does it, or: wherein index")
+        lines.append(f"  {_models(item)}")
         lines.extend(_ranking(item))
         return "".join(f"{line}\n" for line in lines)
     lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {_state(item)}")
@@ -59,7 +67,7 @@ def _workspace(item: WorkspaceStatus, style: Style) -> str:
         shown = ", ".join(f"{name} {count}" for name, count in ordered[:_MAX_LANGUAGES])
         more = len(ordered) - _MAX_LANGUAGES
         lines.append(f"  languages: {shown}" + (f" and {more} more" if more > 0 else ""))
-    lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}, model: {item.model}")
+    lines.append(f"  on disk: {show_bytes(item.n_bytes_on_disk)}, {_models(item)}")
     lines.extend(_ranking(item))
     lines.append(f"  snapshot: {item.snapshot_id}" + (f" at {item.head[:12]}" if item.head else ""))
     if item.skipped_by_reason:

@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.protocol import Embedder
+from wherein.embed.protocol import CHANGED_HINT, Embedder
+from wherein.errors import ProviderError
 from wherein.glossary import Glossary
 from wherein.search import evidence
 from wherein.search.filters import Filters, Masks, masks, with_scopes
@@ -25,7 +26,7 @@ from wherein.search.literal import (
     find_literals,
 )
 from wherein.search.matches import Matches, match
-from wherein.search.places import choose_place, matched_lines
+from wherein.search.places import Place, choose_place, matched_lines
 from wherein.search.query import Query, TermKind, understand
 from wherein.search.rank import (
     Ranked,
@@ -36,6 +37,7 @@ from wherein.search.rank import (
     rank,
     situation,
 )
+from wherein.search.reranking import RERANKER_SIGNAL, Reranked, Reranking, rerank
 from wherein.search.retrievers import (
     MAX_CANDIDATES,
     Candidates,
@@ -49,7 +51,14 @@ from wherein.search.signals import Evaluated, evaluate
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, Counters, Evidence, Hit
 
-__all__ = ["Features", "explain_features", "search"]
+__all__ = ["NOTHING_INDEXED", "Features", "explain_features", "search"]
+
+
+NOTHING_INDEXED = (
+    "no file is indexed: the folder is empty, or ignore files such as .gitignore leave"
+    " out all of it (the setting include takes ignored files in)"
+)
+"""A note that holds only where nothing is left to be indexed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,7 @@ def search(
     read_text: TextReader | None = None,
     weights: Weights | None = None,
     glossary: Glossary | None = None,
+    reranking: Reranking | None = None,
     repository: str = "",
     snapshot_id: str = "",
 ) -> Answer:
@@ -109,6 +119,7 @@ def search(
         read_text: Reads a file's text for quoted texts and telling lines; None leaves them out.
         weights: Other weights than the bundled ones.
         glossary: What the team says for what the code says; widens the query.
+        reranking: Reads the first files again, after the ranking; it needs ``read_text``.
         repository: Copied into the hits.
         snapshot_id: Copied into the answer.
 
@@ -130,21 +141,23 @@ def search(
     sureness = evidence.level(chance, features) if ranked.order else Evidence.WEAK
     if found.query.is_symbol and evidence.missing_names(found.query, found.matches):
         sureness = Evidence.WEAK  # the one name asked for is nowhere: all hits are guesses
+    final = _reranked(index, found, ranked, reranking, read_text)
     hits = tuple(
-        _hit(index, found, ranked, chosen, row, place, sureness, read_text, repository)
-        for place, row in enumerate(ranked.order[: max(limit, 0)], start=1)
+        _hit(index, found, final, chosen, row, place, sureness, read_text, repository)
+        for place, row in enumerate(final.ranked.order[: max(limit, 0)], start=1)
     )
     return Answer(
         hits=hits,
         snapshot_id=snapshot_id,
         evidence=sureness,
         probability=chance,
-        notes=(*found.notes, *_notes(found, bool(hits))),
+        notes=(*found.notes, *_notes(found, bool(hits)), *([final.note] if final.note else [])),
         glossary_names=found.query.glossary_names,
         counters=Counters(
             files_considered=len(found.candidates.files),
             postings_read=found.postings_read,
             vectors_compared=index.n_chunks if found.similarities is not None else 0,
+            texts_reranked=final.n_texts,
         ),
     )
 
@@ -191,7 +204,7 @@ def _find(
     allowed = masks(index, narrowed)
     lexical = lexical_scores(index, query)
     scores = file_scores(index, lexical.chunks, allowed)
-    similarities = _similarities(index, query, embedder)
+    similarities, model_notes = _similarities(index, query, embedder)
     candidates = find_candidates(index, query, allowed, scores, similarities, sources)
     candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
     matches = match(index, query, lexical, candidates.files, allowed)
@@ -204,19 +217,58 @@ def _find(
         evaluated,
         similarities,
         literals,
-        notes,
+        (*notes, *model_notes),
         lexical.postings_read,
     )
 
 
 def _similarities(
     index: TreeIndex, query: Query, embedder: Embedder | None
-) -> NDArray[np.float32] | None:
-    """Return the cosine of every chunk, or None without vectors or without a known word."""
-    if embedder is None or not index.dim or embedder.dim != index.dim or query.is_empty:
-        return None
-    vector = embedder.embed_query(query.subject)
-    return index.similarity(vector) if vector.any() else None
+) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+    """Return the cosine of every chunk, or None without vectors or without a known word.
+
+    A model that fails costs the answer its vectors; the notes say so.
+    """
+    if embedder is None or not index.dim or query.is_empty:
+        return None, ()
+    try:
+        vector = embedder.embed_query(query.subject)
+    except ProviderError as error:
+        return None, (f"ranked without vectors: {error.message}",)
+    if len(vector) != index.dim:
+        sizes = f"{len(vector)} dimensions, the index has {index.dim}"
+        return None, (f"ranked without vectors: {embedder.name} sent {sizes}; {CHANGED_HINT}",)
+    return (index.similarity(vector) if vector.any() else None), ()
+
+
+def _reranked(
+    index: TreeIndex,
+    found: _Found,
+    ranked: Ranked,
+    reranking: Reranking | None,
+    read_text: TextReader | None,
+) -> Reranked:
+    """Let the reranker read the best place of each of the first files."""
+    if reranking is None or read_text is None:
+        return Reranked(ranked)
+    rows: list[int] = []
+    texts: list[str] = []
+    for row in ranked.order[: reranking.n_files]:
+        path = index.path(int(found.evaluated.files[row]))
+        content = read_text(path)
+        if content is None:
+            continue
+        chosen = _place(found, row)
+        lines = content.split("\n")[chosen.start_line - 1 : chosen.end_line]
+        rows.append(row)
+        texts.append("\n".join([path, *lines]))
+    return rerank(reranking, found.query.subject, ranked, rows, texts)
+
+
+def _place(found: _Found, row: int) -> Place:
+    literal = found.literals.get(int(found.evaluated.files[row]))
+    line = literal.line if literal else None
+    return choose_place(found.matches, found.query, row, found.similarities, line)
 
 
 def _with_literals(
@@ -249,7 +301,7 @@ def _with_literals(
 def _hit(
     index: TreeIndex,
     found: _Found,
-    ranked: Ranked,
+    final: Reranked,
     weights: WeightSet,
     row: int,
     place: int,
@@ -260,9 +312,7 @@ def _hit(
     ordinal = int(found.evaluated.files[row])
     file = index.file(ordinal)
     literal = found.literals.get(ordinal)
-    chosen = choose_place(
-        found.matches, found.query, row, found.similarities, literal.line if literal else None
-    )
+    chosen = _place(found, row)
     lines: tuple[int, ...] = ()
     if read_text is not None:
         content = read_text(file.path)
@@ -271,6 +321,9 @@ def _hit(
             lines = matched_lines(shown, chosen.start_line, _term_weights(found.matches))
             if literal and chosen.start_line <= literal.line <= chosen.end_line:
                 lines = tuple(dict.fromkeys([literal.line, *lines]))
+    signals = dict(contributions(found.evaluated, weights, row))
+    if row in final.added:
+        signals[RERANKER_SIGNAL] = final.added[row]
     return Hit(
         path=file.path,
         start_line=chosen.start_line,
@@ -278,14 +331,14 @@ def _hit(
         symbol=chosen.symbol,
         kind=chosen.kind,
         language=file.language,
-        score=float(ranked.scores[row]),
+        score=float(final.ranked.scores[row]),
         rank=place,
         evidence=evidence.hit_level(found.evaluated, row, sureness),
         repository=repository,
         signature=chosen.signature,
         further=chosen.further,
         matched_lines=lines,
-        signals=contributions(found.evaluated, weights, row),
+        signals=signals,
     )
 
 
@@ -303,10 +356,7 @@ def _notes(found: _Found, has_hits: bool) -> list[str]:
     if query.is_empty:
         return ["the query has no word or number to look for: use grep to find signs"]
     if not found.matches.index.live_files.any():
-        return [
-            "no file is indexed: the folder is empty, or ignore files such as .gitignore leave"
-            " out all of it (the setting include takes ignored files in)"
-        ]
+        return [NOTHING_INDEXED]
     notes: list[str] = []
     if query.is_cut:
         notes.append("the query is very long: only its first different words were looked at")

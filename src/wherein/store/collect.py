@@ -13,11 +13,15 @@ from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Head, read_head, read_manifest
 from wherein.store.records import RecordKey, RecordStore
+from wherein.store.vector_cache import VectorCache
 
 __all__ = ["Collected", "collect", "has_leftovers"]
 
 RECORD_DAYS = 30
 """Records stay so long after their last use: going back to a branch of last month costs nothing."""
+
+VECTOR_DAYS = 180
+"""Vectors by optional models stay longer: they cost money, and only new files look at them."""
 
 TREE_DAYS = 14
 """A tree whose folder is missing stays so long: the folder may be on a disk that is not mounted."""
@@ -120,6 +124,9 @@ def _old_records(layout: Layout, heads: dict[Path, Head], day: int) -> int:
                 records.mark_used(_keys_of(folder), day)
         with RecordStore.open(layout.records, "") as records:
             n_records = records.drop_unused(day - RECORD_DAYS)
+        if layout.vectors.exists():
+            with VectorCache.open(layout.vectors, "", day) as vectors:
+                vectors.drop_unused(day - VECTOR_DAYS)
     except (StoreError, OSError):
         return 0  # the next writer finds out and mends it
     mark.touch()

@@ -2,6 +2,8 @@
 
     home/families/<family id>/format          one line: FORMAT_VERSION
                              /records.sqlite  what follows from the bytes alone (`records`)
+                             /vectors.sqlite  vectors by optional models (`vector_cache`)
+                             /departures      models elsewhere that the user was told of
                              /segments/<id>/  immutable pieces (`segment`), named by content
                              /trees/<id>/     one working tree: its manifest, locks and journal
                              /*.lock          kernel locks (`lock`)
@@ -61,6 +63,16 @@ class Layout:
     def records(self) -> Path:
         """The record store's file."""
         return self.family / "records.sqlite"
+
+    @property
+    def vectors(self) -> Path:
+        """The cache of vectors by models that read texts."""
+        return self.family / "vectors.sqlite"
+
+    @property
+    def departures(self) -> Path:
+        """Names the models elsewhere that the user was told text goes to."""
+        return self.family / "departures"
 
     @property
     def segments(self) -> Path:

@@ -13,6 +13,7 @@ from wherein.settings import Settings
 from wherein.tools.session import Session
 
 if TYPE_CHECKING:
+    from wherein.embed.departure import ModelAccess
     from wherein.workspace import Workspace
 
 __all__ = ["CancelledError", "Progress", "ToolContext"]
@@ -50,6 +51,7 @@ class ToolContext:
         on_progress: Told how far a long step is.
         is_cancelled: Asked between steps; True means nobody waits for the answer.
         session: Memory of the conversation; None where there is none (command line).
+        access: Keys for models elsewhere, and how the user is told before text goes there.
     """
 
     settings: Settings
@@ -62,6 +64,7 @@ class ToolContext:
     on_progress: Callable[[Progress], None] = field(default=_no_progress)
     is_cancelled: Callable[[], bool] = field(default=_never)
     session: Session | None = None
+    access: ModelAccess | None = None
 
     def workspace(self, root: Path) -> Workspace:
         """Return the workspace of ``root``, opened as the face wants it."""
@@ -72,7 +75,7 @@ class ToolContext:
         settings = self.settings
         if self.is_patient:
             settings = settings.replace(refresh_seconds=_FOREVER_S)
-        return Workspace(root, settings)
+        return Workspace(root, settings, access=self.access)
 
     def report(self, progress: Progress) -> None:
         """Tell the asker how far a long step is, and stop when nobody waits for it any more."""

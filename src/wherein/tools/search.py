@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wherein.errors import PathError, QueryError, UsageError
+from wherein.errors import PathError, ProviderError, QueryError, UsageError
 from wherein.tools.changes import changed_since
 from wherein.tools.context import ToolContext
 from wherein.tools.repositories import Repository, find_repositories
@@ -242,7 +243,8 @@ def _ask(
     context.stop_if_cancelled()
     workspace = context.workspace(repository.root)
     if context.is_patient and not workspace.layout.manifest.exists():
-        workspace.refresh(progress=context.report)  # the first time, so that it can be watched
+        with suppress(ProviderError):  # the answer says that the model failed, and does without
+            workspace.refresh(progress=context.report)  # the first time, so that it can be watched
     return _Part(repository, ask(workspace, repository))
 
 
@@ -305,6 +307,7 @@ def _summed(counters: Sequence[Counters]) -> Counters:
         files_indexed=sum(item.files_indexed for item in counters),
         postings_read=sum(item.postings_read for item in counters),
         vectors_compared=sum(item.vectors_compared for item in counters),
+        texts_reranked=sum(item.texts_reranked for item in counters),
         bytes_read=sum(item.bytes_read for item in counters),
     )
 

@@ -44,6 +44,9 @@ class WorkspaceStatus:
     """With ``--skipped``: every file that is not indexed."""
     not_covered: tuple[str, ...]
     """Files that an unfinished build has not come to."""
+    reranker: str = "none"
+    is_outdated: bool = False
+    """True when another model, or another version, made it: the next search makes it anew."""
     n_indexed_now: int = 0
     """Files read and indexed by this call."""
 
@@ -177,6 +180,8 @@ def _status(workspace: Workspace, *, with_skipped: bool) -> WorkspaceStatus:
         skipped_by_reason=dict(found.skipped_by_reason),
         skipped=found.skipped if with_skipped else (),
         not_covered=found.not_covered,
+        reranker=found.reranker,
+        is_outdated=found.is_outdated,
     )
 
 
