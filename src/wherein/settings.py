@@ -45,6 +45,12 @@ class Settings:
     max_tokens: int = 4000
     roots: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not self.home.is_absolute():
+            message = f"home is {str(self.home)!r}, which starts wherever one stands"
+            hint = "give WHEREIN_HOME (or the setting home) an absolute path outside repositories"
+            raise SettingsError(message, hint=hint)
+
     def replace(self, **changes: object) -> Settings:
         """Return a copy with ``changes``, each checked.
 
@@ -68,7 +74,7 @@ def default_home(environment: Mapping[str, str]) -> Path:
         environment: The environment, handed in by whoever may read it.
     """
     if environment.get("WHEREIN_HOME"):
-        return Path(environment["WHEREIN_HOME"])
+        return Path(environment["WHEREIN_HOME"]).expanduser()
     if environment.get("XDG_CACHE_HOME", "").startswith("/"):
         return Path(environment["XDG_CACHE_HOME"]) / "wherein"
     if environment.get("LOCALAPPDATA"):
@@ -96,7 +102,7 @@ def _checked(name: str, value: object, example: object) -> object:
             return items
     elif isinstance(example, Path):
         if isinstance(value, str | Path) and str(value):
-            return Path(value)
+            return Path(value).expanduser()
     elif isinstance(value, str):
         return value
     message = f"{name} cannot be {value!r}"

@@ -20,6 +20,7 @@ from wherein.embed.load import load_embedder, load_reranker
 from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
 from wherein.indexing.freshness import Coverage, Freshness, Watch
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
+from wherein.search.arguments import check_limit, check_line, check_text
 from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
 from wherein.search.tree_glossary import TreeGlossary
@@ -102,7 +103,8 @@ class Workspace:
 
     Raises:
         PathError: The folder does not exist or may not be read.
-        SettingsError: The model or the reranker is unknown.
+        SettingsError: The model or the reranker is unknown, or ``WHEREIN_HOME`` is not
+            an absolute path.
         ProviderError: The model or the reranker is not there, or text would leave without notice.
     """
 
@@ -255,13 +257,16 @@ class Workspace:
                 are waited for; what it raises ends the search.
 
         Raises:
-            QueryError: The query is empty, or a filter names something unknown.
+            QueryError: The query is empty or no text, the limit is not from 1, or a filter names
+                something unknown.
             PatternError: A glob does not compile.
             StoreError: The index cannot be used.
         """
         from wherein.search.pipeline import search
 
         deadline = time.monotonic() + self.settings.refresh_seconds
+        check_text(query)
+        check_limit(limit)
 
         ranking = self.ranking()
         use_glossary = self.settings.use_glossary
@@ -368,10 +373,14 @@ class Workspace:
 
         Raises:
             PathError: The index has no such file.
-            QueryError: The file has no such line, or a filter names something unknown.
+            QueryError: The file has no such line, the limit is not from 1, or a filter names
+                something unknown.
             StoreError: The index cannot be used.
         """
         from wherein.search.similar import similar
+
+        check_line(line)
+        check_limit(limit)
 
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             return similar(

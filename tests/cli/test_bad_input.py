@@ -221,19 +221,53 @@ def test_a_current_folder_that_is_gone(sandbox: Sandbox) -> None:
     assert "current folder" in done.stderr
 
 
-def test_reading_outside_the_root_is_refused_with_the_setting_to_widen_it(
-    sandbox: Sandbox, tmp_path: Path
+@pytest.mark.parametrize("name", ["..", "../other/x.txt", "/etc/hostname", "~", "link/x.txt"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("read",),
+        ("grep", "sentinel"),
+        ("grep", "sentinel", "-g"),
+        ("glob", "*", "--path"),
+        ("glob",),
+        ("history", "--for"),
+        ("search", "sentinel", "--path"),
+        ("similar", "a.py:1", "--path"),
+    ],
+    ids=" ".join,
+)
+def test_a_path_outside_the_root_is_refused(
+    sandbox: Sandbox, tmp_path: Path, words: tuple[str, ...], name: str
 ) -> None:
+    """Case I14: one rule for every path of every tool."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x.txt").write_text("other_sentinel\n")
+    (sandbox.root / "link").symlink_to("../other")
+    sandbox.write("a.py", "x = 1\n")
+    is_pattern = words[-1] in {"-g", "--path", "glob"} and words[:2] != ("glob", "*")
+
+    screen = sandbox.run(*words, name)
+
+    assert "other_sentinel" not in screen.stdout
+    if is_pattern and name == "link/x.txt":
+        assert screen.exit_code == 1  # a pattern that matches nothing: links are not followed
+    else:
+        assert screen.exit_code == 2
+        assert "root" in screen.stderr
+
+
+def test_only_the_user_widens_what_may_be_read(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "x.txt").write_text("other_sentinel\n")
     sandbox.write("a.py", "x = 1\n")
     sandbox.write("wherein.toml", f'roots = ["{tmp_path}"]\n')
 
-    for name in ("../other/x.txt", str(tmp_path / "other" / "x.txt"), "/etc/hostname"):
-        screen = sandbox.run("read", name)
-        assert screen.exit_code == 2
-        assert "other_sentinel" not in screen.stdout
-        assert "roots" in screen.stderr
+    screen = sandbox.run("read", "../other/x.txt")
+
+    assert screen.exit_code == 2
+    assert "'roots'" in screen.stderr
+    moved = sandbox.run("read", "x.txt", "--root", str(tmp_path / "other"))
+    assert "other_sentinel" in moved.stdout
 
     widened = sandbox.run(
         "read", str(tmp_path / "other" / "x.txt"), WHEREIN_ROOTS=str(tmp_path / "other")
@@ -251,3 +285,146 @@ def test_an_index_that_cannot_be_kept_is_said(sandbox: Sandbox) -> None:
     assert indexed.exit_code == 1
     assert f"note: the index in {no_folder} cannot be written" in indexed.stdout
     assert cleared.stdout == f"no index of {sandbox.root} to remove\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (("search", "retry", "-p", "nothere"), "no file matches the path filter 'nothere'"),
+        (("search", "retry", "-l", "go"), "no file here is in 'go'"),
+        (("search", "retry", "-p", "web", "-l", "python"), "no file passes all the filters"),
+        (("search", "retry", "--since", "HEAD"), "no file changed since then"),
+        (("similar", "src/retry.py:4", "-p", "nothere"), "no file matches the path filter"),
+        (("grep", "retry", "-g", "nothere"), "no file matches the filter: glob 'nothere'"),
+        (("grep", "retry", "-t", "go"), "no file matches the filter: type 'go'"),
+    ],
+    ids=" ".join,
+)
+def test_a_filter_that_no_file_passes_is_named(
+    shop: Sandbox, words: tuple[str, ...], note: str
+) -> None:
+    screen = shop.run(*words)
+
+    assert screen.exit_code == 1
+    assert note in screen.stdout + screen.stderr
+
+
+def test_a_filter_that_a_file_passes_is_not_blamed(shop: Sandbox) -> None:
+    screen = shop.run("search", "zzzz", "-p", "src", "-p", "nothere")
+
+    assert screen.exit_code == 1
+    assert "filter '" not in screen.stdout
+
+
+def test_a_place_past_the_end_says_where_the_end_is(shop: Sandbox) -> None:
+    message, hint = complaint(shop.run("similar", "src/retry.py:99999"))
+    read = shop.run("read", "src/retry.py:99999")
+    offset = shop.run("read", "src/retry.py", "--offset", "8")
+
+    assert message == "'src/retry.py' has no line 99999: it has 7"
+    assert hint == "name a line from 1 to 7"
+    assert (read.exit_code, offset.exit_code) == (1, 1)
+    assert read.stdout == "[line 99999 is past the end: the file has 7 lines]\n"
+    assert shop.run("read", "src/retry.py:7-99").exit_code == 0
+    assert shop.run("similar", "src/retry.py:7").exit_code in {0, 1}
+
+
+@pytest.mark.parametrize("words", [("glob",), ("grep", "x", "-g"), ("search", "x", "-p")], ids=str)
+@pytest.mark.parametrize("glob", ["[ab", "x/[ab", "{a"])
+def test_a_bad_glob_is_named_as_it_was_typed(
+    shop: Sandbox, words: tuple[str, ...], glob: str
+) -> None:
+    message, hint = complaint(shop.run(*words, glob, cwd=shop.root / "src"))
+
+    assert f"'{glob}'" in message or f"'src/{glob}'" in message
+    assert "**" not in message
+    assert hint
+
+
+@pytest.mark.parametrize("words", [(), ("--set", "home=rel")], ids=str)
+def test_a_home_that_starts_where_one_stands_is_refused(
+    shop: Sandbox, words: tuple[str, ...]
+) -> None:
+    """It would lie in the tree, and be another one in every folder."""
+    variables = {} if words else {"WHEREIN_HOME": "rel"}
+
+    message, hint = complaint(shop.run("search", "retry", *words, **variables))
+
+    assert "'rel'" in message
+    assert "absolute" in hint
+    assert not (shop.root / "rel").exists()
+
+
+def test_a_home_inside_the_tree_is_not_searched(shop: Sandbox) -> None:
+    home = str(shop.root / ".index")
+
+    for _ in range(2):
+        rows = shop.run("search", "families records manifest", "--json", WHEREIN_HOME=home).rows()
+        assert not [row for row in rows if str(row["path"]).startswith(".index")]
+    assert shop.run("glob", ".index/**", WHEREIN_HOME=home).exit_code == 1
+
+
+def test_files_that_grep_could_not_read_are_named(shop: Sandbox) -> None:
+    shop.write("src/closed.py", "retry\n").chmod(0)
+    screens = [
+        shop.run_as_anyone("grep", "retry_request", "--output", how)
+        for how in ("files", "content", "count")
+    ]
+    nothing = shop.run_as_anyone("grep", "no_such_thing")
+
+    for screen in (*screens, nothing):
+        assert "could not be read, matches may be missing: src/closed.py" in screen.stderr
+    assert screens[0].stdout == "src/retry.py\ntests/test_retry.py\n"
+    assert "could not be read" not in shop.run("grep", "x", "web").stderr
+
+
+def test_an_index_without_files_says_why(sandbox: Sandbox) -> None:
+    assert "no file is indexed: the folder is empty" in sandbox.run("index").stdout
+    sandbox.git("init", "-q")
+    sandbox.write("a.py", "x = 1\n")
+    sandbox.write(".gitignore", "*\n")
+
+    indexed, status = sandbox.run("index"), sandbox.run("status")
+
+    assert "no file is indexed: ignore files such as .gitignore leave out all" in indexed.stdout
+    assert "no file is indexed: ignore files such as .gitignore leave out all" in status.stdout
+    sandbox.write(".gitignore", "")
+    assert "no file is indexed" not in sandbox.run("index").stdout
+
+
+def test_a_damaged_grammar_is_unpacked_again(shop: Sandbox, tmp_path: Path) -> None:
+    """Loading a library that was cut short ends the process: a bus error."""
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    shop.run("index", **cache)
+    (library,) = (tmp_path / "cache").rglob("libtree_sitter_python.so")
+    whole = library.read_bytes()
+    for damaged in (whole[:20_000], b"", whole[:-1] + b"\0"):
+        library.write_bytes(damaged)
+        shop.write("src/basket.py", f"def total_price(basket):\n    return {len(damaged)}\n")
+
+        found = shop.run("search", "total_price", "--json", **cache)
+        read = shop.run("read", "src/basket.py#total_price", **cache)
+
+        assert found.rows()[0]["symbol"] == "total_price"
+        assert read.exit_code == 0
+        assert library.read_bytes() == whole
+
+
+def test_a_damaged_grammar_that_cannot_be_replaced_is_an_error(
+    shop: Sandbox, tmp_path: Path
+) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    shop.run("index", **cache)
+    (library,) = (tmp_path / "cache").rglob("libtree_sitter_python.so")
+    library.write_bytes(b"")
+    library.parent.chmod(0o500)
+    shop.write("src/basket.py", "def total_price(basket):\n    return 7\n")
+    try:
+        message, hint = complaint(shop.run_as_anyone("search", "total_price", **cache))
+    finally:
+        library.parent.chmod(0o700)
+
+    assert "libtree_sitter_python.so' is damaged" in message
+    assert "remove" in hint
+    found = shop.run("search", "total_price", "--json", **cache)
+    assert found.rows()[0]["symbol"] == "total_price"

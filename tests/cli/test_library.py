@@ -1,6 +1,7 @@
 import subprocess  # noqa: TID251 - a fresh interpreter
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.sandbox import Sandbox
@@ -36,3 +37,30 @@ def test_the_library_answers_as_the_command_line_does(shop: Sandbox, tmp_path: P
     assert answer.snapshot_id
     assert [hit.path for hit in answer.hits] == [row["path"] for row in rows]
     assert [hit.start_line for hit in answer.hits] == [row["start_line"] for row in rows]
+
+
+@pytest.mark.parametrize("limit", [0, -3, 2.5, "3", True, None])
+def test_a_limit_that_is_none_is_refused(shop: Sandbox, tmp_path: Path, limit: Any) -> None:
+    with wherein.Workspace(shop.root, wherein.Settings(home=tmp_path / "index")) as workspace:
+        with pytest.raises(wherein.WhereinError, match="limit cannot be"):
+            workspace.search("retry", limit=limit)
+        with pytest.raises(wherein.WhereinError, match="limit cannot be"):
+            workspace.similar("src/retry.py", 4, limit=limit)
+
+
+def test_a_query_that_is_no_text_and_a_line_before_the_first_are_refused(
+    shop: Sandbox, tmp_path: Path
+) -> None:
+    not_text: Any = 5
+    with wherein.Workspace(shop.root, wherein.Settings(home=tmp_path / "index")) as workspace:
+        with pytest.raises(wherein.WhereinError, match="the query is 5, which is no text"):
+            workspace.search(not_text)
+        for line in (0, -1, 8, "4"):
+            with pytest.raises(wherein.WhereinError, match="line"):
+                workspace.similar("src/retry.py", line)  # type: ignore[arg-type]
+        assert workspace.search("retry_request", limit=1).hits
+
+
+def test_a_home_must_be_absolute() -> None:
+    with pytest.raises(wherein.WhereinError, match="starts wherever one stands"):
+        wherein.Settings(home=Path("index"))

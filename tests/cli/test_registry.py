@@ -137,6 +137,31 @@ def test_a_wrong_argument_is_named(arguments: dict[str, object], message: str) -
     assert caught.value.hint
 
 
+def test_no_help_shows_an_empty_default() -> None:
+    for tool in TOOLS.values():
+        assert "(default: )" not in command_help(tool), tool.name
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "hint"),
+    [
+        ("similar", {"path": "a.py:3"}, "place is where the code is"),
+        ("similar", {"pathh": "a.py:3"}, "place is where the code is"),
+        ("similar", {"file_pth": "a.py:3"}, "did you mean 'place'?"),
+        ("similar", {"place": "a.py:3", "pathh": "src"}, "did you mean 'path'?"),
+        ("search", {"qurey": "x"}, "did you mean 'query'?"),
+        ("search", {"query": "x", "zzz": 1}, "its arguments are query, "),
+    ],
+)
+def test_a_hint_names_the_argument_that_is_missing_first(
+    tool: str, arguments: dict[str, object], hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_arguments(TOOLS[tool], arguments)
+
+    assert caught.value.hint.startswith(hint)
+
+
 def test_lists_are_the_only_repeated_options() -> None:
     for tool in TOOLS.values():
         positional = [item for item in tool.for_face(Face.CLI) if item.is_positional]

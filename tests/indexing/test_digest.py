@@ -8,7 +8,7 @@ from wherein.indexing.digest import digest, recipe
 from wherein.settings import Settings
 from wherein.walk.blob import blob_id
 
-SETTINGS = Settings(home=Path("home"))
+SETTINGS = Settings(home=Path("/home"))
 TEXT = b"""class Cart:
     '''Holds things.'''
 

@@ -236,6 +236,77 @@ def test_paging_goes_through_all_hits_without_repetition(tmp_path: Path) -> None
     assert "more" not in text_of(pages[2])
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "rows"),
+    [
+        ("search", {"query": "post ledger entry", "limit": 20}, "hits"),
+        ("glob", {"pattern": "**/*.py", "sort": "name"}, "files"),
+        ("grep", {"pattern": "ledger", "context": 1, "output": "content"}, "rows"),
+        ("grep", {"pattern": "ledger"}, "files"),
+        ("read", {"target": "ledger_0.py", "force": True}, "parts"),
+    ],
+)
+def test_a_cut_copy_says_where_to_go_on(
+    tmp_path: Path, name: str, arguments: dict[str, object], rows: str
+) -> None:
+    """Some agents are shown the structured copy and never the text."""
+    root = tmp_path / "many"
+    root.mkdir()
+    for i in range(12):
+        text = f"import money\n\n\ndef post_ledger_{i}(entry):\n    return {i}\n"
+        (root / f"ledger_{i}.py").write_text(text * 9)
+    state = make_state(root)
+    state.workspace(state.root).refresh()
+
+    def pages(offset: int, budget: int) -> list[object]:
+        found: list[object] = []
+        while True:
+            call = {**arguments, "offset": offset, "max_tokens": budget}
+            (result,) = ask(state, (name, call))
+            copy = result.structured_content
+            assert copy[rows]
+            if name == "read":
+                found += copy[rows][0]["texts"]
+                following = copy[rows][0].get("next_line", 0)
+            else:
+                matches = [row for row in copy[rows] if rows != "rows" or row.get("is_match")]
+                n_matches = len(matches)
+                found += matches
+                has_more = copy.get("has_more") or copy.get("next_offset")
+                following = offset + n_matches if has_more else 0
+                assert copy.get("next_offset", following) == following
+            if not following:
+                return found
+            offset = following
+
+    first = 1 if name == "read" else 0
+    whole, cut = pages(first, 10_000), pages(first, 300)
+
+    assert len(whole) == len(cut) >= 12
+    if name != "search":  # where a place was shown before, its lines are left out
+        assert whole == cut
+
+
+def test_a_hit_that_the_copy_had_no_room_for_is_shown_later(tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    root.mkdir()
+    for i in range(6):
+        (root / f"ledger_{i}.py").write_text(f"def post_ledger_{i}(entry):\n    return {i}\n")
+    state = make_state(root)
+    state.workspace(state.root).refresh()
+
+    first, second = ask(
+        state,
+        ("search", {"query": "post ledger entry", "max_tokens": 250}),
+        ("search", {"query": "post ledger entry"}),
+    )
+
+    n_copied = len(first.structured_content["hits"])
+    assert 0 < n_copied < text_of(first).count("ledger_")
+    repeats = [hit.get("is_repeat", False) for hit in second.structured_content["hits"]]
+    assert repeats == [True] * n_copied + [False] * (6 - n_copied)
+
+
 def test_nothing_outside_the_root_can_be_named(state: ServerState, tmp_path: Path) -> None:
     """Case I14."""
     (tmp_path / "other").mkdir()
@@ -249,6 +320,9 @@ def test_nothing_outside_the_root_can_be_named(state: ServerState, tmp_path: Pat
             ("grep", {"pattern": "sentinel", "path": [name]}),
             ("search", {"query": "sentinel", "repositories": [name]}),
             ("glob", {"pattern": "**", "path": name}),
+            ("search", {"query": "sentinel", "paths": [name]}),
+            ("similar", {"place": "src/retry.py:1", "path": [name]}),
+            ("grep", {"pattern": "sentinel", "glob": [name]}),
         )
         for result in results:
             assert result.is_error, (name, text_of(result))

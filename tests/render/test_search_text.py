@@ -1,9 +1,12 @@
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from wherein.budget import count_tokens
+from wherein.render.json_lines import to_json
 from wherein.render.rendered import Style, fit, render
+from wherein.render.search import slim
 from wherein.tools.search import FoundHit, SearchResult, ShownLine
 from wherein.types import Evidence, Span
 
@@ -100,3 +103,22 @@ def test_a_small_budget_keeps_whole_hits_and_says_where_to_go_on() -> None:
     assert count_tokens(fitted.text) <= 300
     assert 1 <= fitted.n_parts < 20
     assert fitted.text.endswith(f"more: offset={fitted.n_parts}\n")
+
+
+def test_a_hit_for_a_model_says_each_thing_once() -> None:
+    hits = [
+        replace(HIT, further=(Span("src/retry.py", 50, 60),)),
+        replace(HIT, evidence=Evidence.WEAK, repository="../shop", lines=()),
+        replace(HIT, signals={"dense": 0.25}, lines=()),
+    ]
+    found = {"hits": [to_json(hit) for hit in hits], "has_more": True}
+
+    plain, weak, explained = cast("list[dict[str, object]]", slim(found)["hits"])
+
+    assert plain["further"] == [{"start_line": 50, "end_line": 60}]
+    assert plain["lines"] == to_json(HIT.lines)
+    assert not {"score", "rank", "language", "signature", "repository", "evidence"} & set(plain)
+    assert (weak["evidence"], weak["repository"]) == ("weak", "../shop")
+    assert explained["score"] == 7.25
+    assert slim(found)["has_more"] is True
+    assert slim({"notes": ["x"]}) == {"notes": ["x"]}

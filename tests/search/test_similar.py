@@ -34,7 +34,7 @@ def test_a_copy_is_most_alike_and_the_place_itself_is_left_out(
 
 def test_without_text_the_names_stand_for_the_place(tmp_path: Path) -> None:
     tree = Tree(tmp_path, {"a.py": RETRY, "b.py": RETRY})
-    assert [hit.path for hit in similar(tree.index, "a.py", 99).hits] == ["b.py"]
+    assert [hit.path for hit in similar(tree.index, "a.py", 3).hits] == ["b.py"]
 
 
 def test_a_file_the_index_lacks_is_an_error(tmp_path: Path) -> None:

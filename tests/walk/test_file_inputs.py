@@ -13,11 +13,15 @@ from tests.walk.repositories import commit_all, git, listing, paths, reasons, wr
 
 from wherein.errors import PathError
 from wherein.external.run import run
+from wherein.settings import Settings
 from wherein.types import FileKind
 from wherein.walk.classify import content_skip_reason
 from wherein.walk.encoding import decode
+from wherein.walk.gather import gather
+from wherein.walk.hidden import HidingRules, ignore_patterns, parse_patterns
 from wherein.walk.paths import parse_path, show_path
 from wherein.walk.reading import read_file
+from wherein.walk.walker import list_files
 
 
 @pytest.mark.parametrize(
@@ -264,7 +268,7 @@ def test_an_unreadable_folder_and_file_are_named(tmp_path: Path, is_repository: 
     script = (
         "import sys; from pathlib import Path; from wherein.settings import Settings;"
         "from wherein.walk.walker import list_files;"
-        "found = list_files(Path(sys.argv[1]), Settings(home=Path('h')));"
+        "found = list_files(Path(sys.argv[1]), Settings(home=Path('/h')));"
         "print([item.file.path for item in found.files]);"
         "print(sorted((item.path, item.reason) for item in found.skipped))"
     )
@@ -293,7 +297,7 @@ def test_a_listing_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from wherein.settings import Settings;"
         "from wherein.walk.walker import list_files;"
-        "found = list_files(Path(sys.argv[1]), Settings(home=Path('h')));"
+        "found = list_files(Path(sys.argv[1]), Settings(home=Path('/h')));"
         "print(found.files, found.skipped, found.notes, len(found.signature))"
     )
     answers = {
@@ -307,3 +311,22 @@ def test_a_listing_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     }
     assert len(answers) == 1
     assert b"f1.py" in answers.pop()
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_the_folder_for_indexes_is_no_part_of_the_tree_it_lies_in(
+    tmp_path: Path, is_repository: bool
+) -> None:
+    home = tmp_path / "[cache]" / "wherein"
+    for name in ("a.py", "[cache]/b.py", "[cache]/wherein/own.txt", "[cache]/wherein/x/y.txt"):
+        write(tmp_path, name)
+    if is_repository:
+        git(tmp_path, "init", "-q")
+    settings = Settings(home=home)
+    hiding = HidingRules(parse_patterns(ignore_patterns(settings, tmp_path), "ignore"))
+
+    listed = list_files(tmp_path, settings)
+    looked_at = gather(tmp_path, hiding)
+
+    assert [item.file.path for item in listed.files] == ["[cache]/b.py", "a.py"]
+    assert sorted(looked_at.folders) == ["", "[cache]"]  # or no index would ever be up to date

@@ -158,8 +158,7 @@ class _Builder:
         self._origins[name] = origin
 
     def finish(self) -> Configuration:
-        settings = self._settings.replace(home=self._settings.home.expanduser().absolute())
-        return Configuration(settings, self._origins, tuple(self._notes))
+        return Configuration(self._settings, self._origins, tuple(self._notes))
 
 
 def _parse(text: str, example: object) -> object:

@@ -73,7 +73,7 @@ def option_words(parameter: Parameter) -> str:
 
 def _explained(parameter: Parameter) -> str:
     default = parameter.default
-    if default is None or default == () or isinstance(default, bool):
+    if default in (None, (), "") or isinstance(default, bool):
         return parameter.help
     return f"{parameter.help} (default: {default})"
 

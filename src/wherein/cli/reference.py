@@ -22,6 +22,9 @@ from wherein.tools.schema import input_schema, output_schema, row_schema
 
 __all__ = ["pages", "write"]
 
+_HOME = Path("~/.cache/wherein")
+"""The usual one; `settings.default_home` has the whole rule."""
+
 _NOTE = "<!-- made by `python -m wherein.cli.reference`; do not edit -->\n"
 
 
@@ -147,11 +150,11 @@ def _any_type(schema: Mapping[str, object]) -> str:
 
 
 def _settings_page() -> str:
-    defaults = Settings(home=Path("~/.cache/wherein"))
+    defaults = Settings(home=Path("/"))
     rows = [
         (
             f"`{field.name}`",
-            f"`{_shown(getattr(defaults, field.name))}`",
+            f"`{_shown(_HOME if field.name == 'home' else getattr(defaults, field.name))}`",
             SETTING_HELP[field.name],
             f"`WHEREIN_{field.name.upper()}`",
             "user only" if field.name in USER_ONLY else "",

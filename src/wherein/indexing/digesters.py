@@ -15,6 +15,8 @@ from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
 from wherein.indexing.pool import Pool
 from wherein.indexing.text_vectors import TextVectors
 from wherein.indexing.worker import digest_job, failed_outcome
+from wherein.parse.grammar_cache import remove_damaged
+from wherein.parse.grammars import EMBEDDED
 from wherein.settings import Settings
 from wherein.walk.reading import TreeReader, read_file
 
@@ -96,6 +98,7 @@ class Digesters:
             n_bytes: Size of the files together.
 
         Raises:
+            StoreError: A grammar is damaged and cannot be replaced; no file is to blame.
             ProviderError: A model that reads texts cannot be reached.
         """
         outcomes = self._digested(jobs, n_bytes)
@@ -106,6 +109,8 @@ class Digesters:
             yield from self._text_vectors.fill(outcomes, n_bytes)
 
     def _digested(self, jobs: Sequence[Job], n_bytes: int) -> Generator[Outcome]:
+        for language in sorted({job.language or "" for job in jobs} - {""}):
+            remove_damaged(EMBEDDED.get(language, language))
         named = self._journal.suspects()
         suspects = [job for job in jobs if job.raw_path in named]
         sound = [job for job in jobs if job.raw_path not in named]

@@ -10,7 +10,7 @@ from wherein.errors import UsageError, WhereinError, near_name_hint
 from wherein.mcp.state import ServerState
 from wherein.render.escape import show_path
 from wherein.render.json_lines import dump, to_json
-from wherein.render.rendered import Rendered, Style, fit, render, trimmed
+from wherein.render.rendered import Rendered, Style, fit, for_model, render, trimmed
 from wherein.tools.context import CancelledError, Progress
 from wherein.tools.registry import Face, Tool, get_tool, load, read_arguments, tools
 from wherein.tools.session import Session
@@ -88,7 +88,7 @@ def _success(
     """Return the answer, and how many of the things the session remembers are in it."""
     rendered = render(tool.name, result, _STYLE)
     fitted = fit(rendered, budget)
-    structured = _structured(tool, result, rendered, fitted.n_parts, budget)
+    structured, n_copied = _structured(tool, result, rendered, fitted.n_parts, budget)
     text = fitted.text or "nothing found\n"
     found: dict[str, object] = {
         "content": [{"type": "text", "text": text.rstrip("\n")}],
@@ -98,26 +98,31 @@ def _success(
     meta = _meta(result, state)
     if meta:
         found["_meta"] = meta
-    return found, _n_shown(tool, fitted)
+    return found, _n_shown(tool, fitted, n_copied)
 
 
-def _n_shown(tool: Tool, fitted: Fitted) -> int | None:
-    """Return None for all. A cut answer counts only where a part is a thing of its own."""
-    if not fitted.is_cut:
+def _n_shown(tool: Tool, fitted: Fitted, n_copied: int) -> int | None:
+    """Return None for all. A cut answer counts only where a part is a thing of its own.
+
+    Some agents are shown the text and some the structured copy: what either lacks is not shown.
+    """
+    if not fitted.is_cut and n_copied >= fitted.n_parts:
         return None
-    return max(fitted.n_parts - 1, 0) if tool.rows == "hits" else 0
+    n_whole = fitted.n_parts - 1 if fitted.is_cut else fitted.n_parts
+    return max(min(n_whole, n_copied), 0) if tool.rows == "hits" else 0
 
 
 def _structured(
     tool: Tool, result: object, rendered: Rendered, n_parts: int, budget: int
-) -> dict[str, object]:
-    """Return the structured copy: what the text shows, within the same budget."""
+) -> tuple[dict[str, object], int]:
+    """Return the structured copy, what the text shows within the same budget, and its parts."""
     kept = n_parts
     while True:
         found = cast("dict[str, object]", _slim(to_json(trimmed(tool, result, rendered, kept))))
         found = {name: item for name, item in found.items() if name not in _META_FIELDS}
+        found = for_model(tool, found)
         if kept <= 0 or count_tokens(dump(found)) <= budget:
-            return found
+            return found, kept
         kept -= max(1, kept // 8)
 
 

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from wherein.parse.grammar_cache import remove_damaged
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Query
 
@@ -38,10 +40,18 @@ def query_languages() -> frozenset[str]:
 
 @cache
 def grammar(language: str) -> Language:
-    """Return the compiled grammar of ``language``."""
-    from semble_grammars import get_language
+    """Return the compiled grammar of ``language``.
 
-    return get_language(language)
+    Raises:
+        StoreError: Its library in the cache is damaged and cannot be replaced.
+    """
+    from semble_grammars import GrammarLoadError, get_language
+
+    remove_damaged(language)
+    try:
+        return get_language(language)
+    except GrammarLoadError:  # another process took a damaged one away meanwhile
+        return get_language(language)
 
 
 def parser(language: str) -> Parser:

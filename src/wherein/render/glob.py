@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.glob import GlobResult
 
-__all__ = ["messages", "render"]
+__all__ = ["messages", "render", "slim", "trim"]
 
 
 def render(result: object, style: Style) -> Rendered:
@@ -30,6 +31,21 @@ def render(result: object, style: Style) -> Rendered:
         return notes + more
 
     return Rendered(parts, foot=foot)
+
+
+def trim(result: object, n_parts: int) -> GlobResult:
+    """Return the result with its first ``n_parts`` paths; it says where to go on."""
+    found = cast("GlobResult", result)
+    n = max(n_parts, 0)
+    following = found.offset + n
+    return replace(found, files=found.files[:n], next_offset=following, is_truncated=True)
+
+
+def slim(found: dict[str, object]) -> dict[str, object]:
+    """Return the structured copy for a model, which has no use for sizes and times."""
+    files = cast("list[dict[str, object]]", found.get("files", []))
+    kept = {name: value for name, value in found.items() if value != 0}
+    return {**kept, **({"files": [{"path": file["path"]} for file in files]} if files else {})}
 
 
 def messages(result: object) -> list[str]:

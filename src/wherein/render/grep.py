@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import cast
 
 from wherein.render.escape import show_path
@@ -10,7 +11,7 @@ from wherein.render.rendered import Rendered, Style
 from wherein.tools.excerpt import visible
 from wherein.tools.grep_types import GrepResult, GrepRow, OutputMode, row_lines
 
-__all__ = ["render"]
+__all__ = ["messages", "render", "slim", "trim"]
 
 _MAX_REASONS = 6
 
@@ -97,6 +98,51 @@ def _notes(found: GrepResult) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def trim(result: object, n_parts: int) -> GrepResult:
+    """Return the result with its first ``n_parts`` rows or files; it says where to go on."""
+    found = cast("GrepResult", result)
+    n = max(n_parts, 0)
+    return replace(
+        found,
+        rows=found.rows[:n],
+        files=found.files if found.rows else found.files[:n],
+        next_offset=_next_offset(found, n),
+        is_truncated=True,
+    )
+
+
+_UNREAD = frozenset(
+    {"column", "engine", "is_whole_line", "n_bytes", "n_candidates", "n_files_searched", "spans"}
+)
+"""Fields that a model has no use for: three quarters of the tokens. ``--json`` has them."""
+
+
+def slim(found: dict[str, object]) -> dict[str, object]:
+    """Return the structured copy for a model: some agents are shown it instead of the text."""
+    kept = {name: value for name, value in found.items() if name not in _UNREAD and value != 0}
+    rows = cast("list[dict[str, object]]", kept.get("rows", []))
+    files = cast("list[dict[str, object]]", kept.get("files", []))
+    if rows:
+        kept["rows"] = [_slim_row(row) for row in rows]
+    if files:
+        kept["files"] = [{n: v for n, v in file.items() if v != 0} for file in files]
+    return kept
+
+
+def _slim_row(row: dict[str, object]) -> dict[str, object]:
+    kept = {name: value for name, value in row.items() if name not in _UNREAD and value != 0}
+    if kept.get("end_line") == kept.get("line"):
+        kept.pop("end_line", None)
+    return kept
+
+
+def _next_offset(found: GrepResult, n_shown: int) -> int:
+    """Return the offset of what follows the first ``n_shown`` rows or files."""
+    if found.rows:
+        return found.offset + sum(row.is_match for row in found.rows[:n_shown])
+    return found.offset + n_shown
+
+
 def _foot(found: GrepResult, style: Style) -> Callable[[int], str]:
     def foot(n_shown: int) -> str:
         if not style.for_agent:
@@ -105,9 +151,7 @@ def _foot(found: GrepResult, style: Style) -> Callable[[int], str]:
         following = found.next_offset
         total = len(found.rows) or len(found.files)
         if n_shown < total:
-            shown = found.rows[:n_shown]
-            n_done = sum(row.is_match for row in shown) if found.rows else n_shown
-            following = found.offset + n_done
+            following = _next_offset(found, n_shown)
         if following:
             least = "" if found.is_total_exact else "at least "
             lines += f"{least}{found.n_total} in all; more: offset={following}\n"
@@ -125,6 +169,7 @@ def messages(result: object) -> list[str]:
     if found.is_partial:
         lines.append("the search was stopped early; matches may be missing")
     if not found.rows and not found.files and found.skipped:
-        skipped = [f"{item.count} {item.reason}" for item in found.skipped[:_MAX_REASONS]]
+        rest = [item for item in found.skipped if item.reason != "unreadable"]  # a note names them
+        skipped = [f"{item.count} {item.reason}" for item in rest[:_MAX_REASONS]]
         lines.append(f"not searched: {', '.join(skipped)}")
     return lines

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.history import FoundCommit, HistoryResult
 
-__all__ = ["render"]
+__all__ = ["render", "trim"]
 
 _MAX_BODY_LINES = 40
 
@@ -40,6 +41,19 @@ def render(result: object, style: Style) -> Rendered:
         return "".join(f"{line}\n" for line in lines)
 
     return Rendered(tuple(parts), foot=foot)
+
+
+def trim(result: object, n_parts: int) -> HistoryResult:
+    """Return the result with its first ``n_parts`` commits and companions; it says there are more.
+
+    The companions' heading is a part of its own.
+    """
+    found = cast("HistoryResult", result)
+    n = max(n_parts, 0)
+    rest = max(n - len(found.commits) - 1, 0)
+    return replace(
+        found, commits=found.commits[:n], companions=found.companions[:rest], has_more=True
+    )
 
 
 def _notes(found: HistoryResult) -> list[str]:

@@ -10,7 +10,7 @@ from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.read_types import PartKind, ReadPart, ReadResult
 
-__all__ = ["render", "trim"]
+__all__ = ["render", "slim", "trim"]
 
 _LINES = frozenset({PartKind.TEXT, PartKind.NOTEBOOK})
 
@@ -27,8 +27,14 @@ def render(result: object, style: Style) -> Rendered:
         rest = [place for _text, place in shown[n_shown:] if place]
         return f"{notes}[cut to the budget; go on with {rest[0]}]\n" if rest else notes
 
-    is_found = any(part.kind is not PartKind.ERROR for part in found.parts)
+    is_found = any(_is_found(part) for part in found.parts)
     return Rendered(tuple(text for text, _place in shown), foot=foot, is_found=is_found)
+
+
+def _is_found(part: ReadPart) -> bool:
+    """Return False for an error, and for lines past the end of a file."""
+    is_past = part.kind is PartKind.TEXT and not part.texts and part.n_lines > 0
+    return part.kind is not PartKind.ERROR and not is_past
 
 
 def trim(result: object, n_parts: int) -> ReadResult:
@@ -46,10 +52,26 @@ def trim(result: object, n_parts: int) -> ReadResult:
     return replace(found, parts=tuple(kept))
 
 
+_UNREAD = frozenset({"digest", "ends_with_newline", "has_numbers", "n_bytes"})
+_USUAL = {"encoding": "utf-8", "line_ending": "lf", "next_line": 0}
+
+
+def slim(found: dict[str, object]) -> dict[str, object]:
+    """Return the structured copy for a model: what is as usual need not be said."""
+    parts = cast("list[dict[str, object]]", found.get("parts", []))
+    kept = [
+        {n: v for n, v in part.items() if n not in _UNREAD and (n not in _USUAL or v != _USUAL[n])}
+        for part in parts
+    ]
+    return {**found, **({"parts": kept} if kept else {})}
+
+
 def _cut(part: ReadPart, n_lines: int) -> ReadPart:
     if part.kind not in _LINES:
         return replace(part, texts=part.texts[:n_lines])
     texts = part.texts[:n_lines]
+    if len(texts) == len(part.texts):
+        return part  # only notes are cut
     following = part.start_line + len(texts)
     return replace(part, texts=texts, end_line=following - 1, next_line=following)
 

@@ -17,6 +17,7 @@ __all__ = [
     "Rendered",
     "Style",
     "fit",
+    "for_model",
     "messages_of",
     "render",
     "rows_name",
@@ -111,14 +112,28 @@ def trimmed(tool: Tool, result: object, rendered: Rendered, n_parts: int) -> obj
     """
     if n_parts >= len(rendered.parts):
         return result
-    module = f"wherein.render.{tool.name}"
-    own = getattr(import_module(module), "trim", None) if find_spec(module) else None
+    own = _own(tool.name, "trim")
     if own is not None:
-        return cast("object", own(result, n_parts))
+        return own(result, n_parts)
     name = rows_name(result, tool.rows)
     if not name or not is_dataclass(result) or isinstance(result, type):
         return result
     return replace(result, **{name: getattr(result, name)[: max(n_parts, 0)]})
+
+
+def for_model(tool: Tool, found: dict[str, object]) -> dict[str, object]:
+    """Return a result as JSON without what a model has no use for.
+
+    ``render/<name>.py`` may have a function ``slim``; without one, nothing is left out.
+    """
+    own = _own(tool.name, "slim")
+    return cast("dict[str, object]", own(found)) if own is not None else found
+
+
+def _own(tool_name: str, function: str) -> Callable[..., object] | None:
+    """Return a function that ``render/<name>.py`` may have."""
+    module = f"wherein.render.{tool_name}"
+    return getattr(import_module(module), function, None) if find_spec(module) else None
 
 
 def messages_of(name: str, result: object) -> list[str]:

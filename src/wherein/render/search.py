@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from wherein.render.escape import gutter, show_line, show_path
@@ -10,7 +11,7 @@ from wherein.render.rendered import Rendered, Style
 from wherein.tools.search import FoundHit, SearchResult
 from wherein.types import Evidence
 
-__all__ = ["render"]
+__all__ = ["render", "slim", "trim"]
 
 _MAX_SIGNALS = 12
 _RERANKER = "reranker"
@@ -25,6 +26,35 @@ def render(result: object, style: Style) -> Rendered:
     several = len(found.snapshots) > 1
     parts = tuple(_hit(hit, style, several=several) for hit in found.hits)
     return Rendered(parts, head=_head(found), foot=_foot(found, style))
+
+
+def trim(result: object, n_parts: int) -> SearchResult:
+    """Return the result with its first ``n_parts`` hits; it says that there are more."""
+    found = cast("SearchResult", result)
+    return replace(found, hits=found.hits[: max(n_parts, 0)], has_more=True)
+
+
+_UNREAD = ("language", "rank", "score", "signature")
+"""Fields of a hit that a model has no use for: a third of the tokens. ``--json`` has them."""
+
+
+def slim(found: dict[str, object]) -> dict[str, object]:
+    """Return the structured copy for a model: some agents are shown it instead of the text."""
+    hits = cast("list[dict[str, object]]", found.get("hits", []))
+    return {**found, **({"hits": [_slim_hit(hit) for hit in hits]} if hits else {})}
+
+
+def _slim_hit(hit: dict[str, object]) -> dict[str, object]:
+    is_explained = bool(hit.get("signals"))
+    kept = {name: value for name, value in hit.items() if is_explained or name not in _UNREAD}
+    if kept.get("repository") == ".":
+        del kept["repository"]
+    if kept.get("evidence") != Evidence.WEAK:
+        kept.pop("evidence", None)
+    further = cast("list[dict[str, object]]", kept.get("further", []))
+    if further:  # places in the same file: its path need not be said again
+        kept["further"] = [{n: v for n, v in span.items() if n != "path"} for span in further]
+    return kept
 
 
 def _nothing(found: SearchResult) -> str:

@@ -1,5 +1,5 @@
 """Shows places with like code, as search results are shown."""
 
-from wherein.render.search import render
+from wherein.render.search import render, slim, trim
 
-__all__ = ["render"]
+__all__ = ["render", "slim", "trim"]

@@ -60,6 +60,8 @@ def _workspace(item: WorkspaceStatus, style: Style) -> str:
         lines.extend(_ranking(item))
         return "".join(f"{line}\n" for line in lines)
     lines.append(f"  {item.n_files} files, {item.n_chunks} chunks: {_state(item)}")
+    if item.why_empty:
+        lines.append(f"  no file is indexed: {item.why_empty}")
     if item.n_indexed_now:
         lines.append(f"  indexed now: {item.n_indexed_now} files")
     ordered = sorted(item.languages.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -64,6 +64,8 @@ class Masks:
     """Shape ``(n_files,)``."""
     chunks: NDArray[np.bool_] | None
     """Shape ``(n_chunks,)``; the files' restriction is included."""
+    notes: tuple[str, ...] = ()
+    """Filters that no file passes."""
 
 
 def with_scopes(
@@ -135,7 +137,27 @@ def masks(index: TreeIndex, filters: Filters) -> Masks:
         files[index.file_of_chunk[chunks]] = True
     elif files is not None:
         chunks = np.repeat(files, index.chunk_counts)
-    return Masks(files, chunks)
+    has_none = files is not None and not files.any() and bool(index.live_files.any())
+    return Masks(files, chunks, _why_none(index, filters) if has_none else ())
+
+
+def _why_none(index: TreeIndex, filters: Filters) -> tuple[str, ...]:
+    """Return which filters let no file through, or that they do not together."""
+    live = index.live_files
+    wanted = [pattern for pattern in filters.paths if not pattern.startswith("!")]
+    paths = [p for p in wanted if not (_path_mask(index, p) & live).any()]
+    names = [_language(name) for name in filters.languages]
+    languages = [n for n in names if not (index.files_of_languages(frozenset((n,))) & live).any()]
+    notes = [
+        *(["no file matches the path filter " + _listed(paths)] if paths == wanted != [] else []),
+        *(["no file here is in " + _listed(languages)] if languages == names != [] else []),
+        *(["no file changed since then"] if filters.changed == frozenset() else []),
+    ]
+    return tuple(notes or ["no file passes all the filters together"])
+
+
+def _listed(names: list[str]) -> str:
+    return " or ".join(repr(name) for name in names)
 
 
 def admits(filters: Filters, file: SourceFile) -> bool:
@@ -274,6 +296,9 @@ _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|[\[{},]|\\.|[^*?\[\\
 def _glob_parts(glob: str) -> Iterable[str]:
     depth = 0
     for token in _GLOB_TOKEN.findall(glob):
+        if token == "[":  # noqa: S105 - a piece of a glob
+            message = f"bad glob {glob!r}: a '[' is not closed"
+            raise PatternError(message, hint="write '[[]' for the character itself")
         part, depth = _glob_part(token, depth)
         yield part
     if depth:
@@ -286,9 +311,6 @@ _GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(
 
 def _glob_part(piece: str, depth: int) -> tuple[str, int]:
     """Return the expression for one piece of a glob and the depth of braces after it."""
-    if piece == "[":
-        message = "bad glob: a '[' is not closed"
-        raise PatternError(message, hint="write '[[]' for the character itself")
     if piece[0] == "[":
         inside = piece[1:-1].replace("\\", "\\\\")
         return f"[^/{inside[1:]}]" if inside[:1] == "!" else f"(?!/)[{inside}]", depth

@@ -217,7 +217,7 @@ def _find(
         evaluated,
         similarities,
         literals,
-        (*notes, *model_notes),
+        (*notes, *allowed.notes, *model_notes),
         lexical.postings_read,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.errors import PathError
+from wherein.errors import PathError, QueryError
 from wherein.search.filters import Filters, Masks, masks
 from wherein.search.literal import TextReader
 from wherein.search.places import FURTHER_SHARE, MAX_FURTHER
@@ -41,7 +41,7 @@ def similar(
     Args:
         index: The tree's index.
         path: File that holds the place.
-        line: A line in it, from 1; past the end it is the last chunk.
+        line: A line in it, from 1.
         limit: Hits at most.
         filters: Restrictions on the hits.
         read_text: Reads the file's text; without it names and signature stand for it.
@@ -50,7 +50,7 @@ def similar(
 
     Raises:
         PathError: The index has no such file, or the file has no text.
-        QueryError: A filter names something unknown.
+        QueryError: The file has no such line, or a filter names something unknown.
     """
     own = _chunk_at(index, path, line)
     chunk = index.chunk(own)
@@ -70,7 +70,9 @@ def similar(
         snapshot_id=snapshot_id,
         evidence=hits[0].evidence if hits else Evidence.WEAK,
         probability=min(max(hits[0].score, 0.0), 1.0) if hits else 0.0,
-        notes=() if hits else ("nothing shares a word with that place",),
+        notes=allowed.notes
+        if hits or allowed.notes
+        else ("nothing shares a word with that place",),
         counters=Counters(
             files_considered=int((_by_file(index, scores, allowed) > 0).sum()),
             postings_read=postings_read,
@@ -88,6 +90,10 @@ def _chunk_at(index: TreeIndex, path: str, line: int) -> int:
     if first == end:
         message = f"{path!r} has no text to compare"
         raise PathError(message, hint="name a file with code or prose")
+    n_lines = max(index.file(file).n_lines, index.chunk(end - 1).end_line)
+    if not 1 <= line <= n_lines:
+        message = f"{path!r} has no line {line}: it has {n_lines}"
+        raise QueryError(message, hint=f"name a line from 1 to {n_lines}")
     for ordinal in range(first, end):
         if line <= index.chunk(ordinal).end_line:
             return ordinal

@@ -160,13 +160,14 @@ SIMILAR = Tool(
     function="wherein.tools.search:similar",
     result="wherein.tools.search:SearchResult",
     rows="hits",
+    may_name_roots=False,
     parameters=(
         Parameter(
             "place",
             ParameterType.TEXT,
             "where the code is: path:line (src/retry.py:42)",
             is_required=True,
-            aliases=("location", "file", "position", "target"),
+            aliases=("location", "file", "file_path", "position", "target", "query"),
             is_positional=True,
             metavar="PATH:LINE",
         ),

@@ -53,6 +53,7 @@ GREP = Tool(
     function="wherein.tools.grep:grep",
     result="wherein.tools.grep:GrepResult",
     rows="rows|files",
+    may_name_roots=False,
     parameters=(
         Parameter(
             "pattern",
@@ -186,6 +187,7 @@ GLOB = Tool(
     function="wherein.tools.glob:glob",
     result="wherein.tools.glob:GlobResult",
     rows="files",
+    may_name_roots=False,
     parameters=(
         Parameter(
             "pattern",

@@ -16,6 +16,7 @@ HISTORY = Tool(
     function="wherein.tools.history:history",
     result="wherein.tools.history:HistoryResult",
     rows="commits|companions",
+    may_name_roots=False,
     parameters=(
         Parameter(
             "query",

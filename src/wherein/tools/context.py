@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wherein.errors import PathError, WhereinError
 from wherein.indexing.progress import Progress
 from wherein.settings import Settings
+from wherein.tools.file_paths import WIDEN_HINT
 from wherein.tools.session import Session
 
 if TYPE_CHECKING:
@@ -103,8 +104,7 @@ class ToolContext:
             raise PathError(message, hint=f"paths start at {self.standing or self.root}") from error
         if not self.may_name_roots and not self.allows(real):
             message = f"{name!r} is outside {self.root}"
-            hint = "start the server there, or name the folder in the user setting 'roots'"
-            raise PathError(message, hint=hint)
+            raise PathError(message, hint=WIDEN_HINT)
         return real
 
     def allows(self, real: Path) -> bool:

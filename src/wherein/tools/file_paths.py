@@ -19,10 +19,15 @@ from wherein.walk.paths import parse_path, show_path
 if TYPE_CHECKING:
     from wherein.tools.context import ToolContext
 
-__all__ = ["Place", "Scope", "near_paths", "resolve_place"]
+__all__ = ["WIDEN_HINT", "Place", "Scope", "near_paths", "refuse_outside", "resolve_place"]
+
+WIDEN_HINT = "start there (--root DIR), or name the folder in the user setting 'roots'"
+"""How what lies outside the root can be reached: by a person, never by an argument of a tool."""
 
 MAX_NEAR = 3
 """Names offered instead of one that does not exist."""
+
+_WILDCARDS = frozenset("*?[{\\")
 
 MAX_LISTED = 2_000
 """Entries of a folder that are compared with a name that does not exist."""
@@ -32,21 +37,19 @@ MAX_LISTED = 2_000
 class Scope:
     """Where an exact tool may look.
 
-    ``root`` and ``roots`` are real paths. On the command line, ``may_name_roots`` lets the person
-    name folders outside them.
+    ``root`` and ``roots`` are real paths; nothing outside them is looked at, whoever asks.
     """
 
     root: Path
     settings: Settings
     roots: tuple[Path, ...] = ()
-    may_name_roots: bool = False
     standing: Path | None = None
     """Where relative paths start, and what shown paths are relative to; None for the root."""
 
     @classmethod
     def of(cls, call: ToolContext) -> Scope:
         """Return the scope of a tool's call."""
-        return cls(call.root, call.settings, call.roots, call.may_name_roots, call.standing)
+        return cls(call.root, call.settings, call.roots, call.standing)
 
     @property
     def base(self) -> Path:
@@ -107,11 +110,8 @@ def _spellings(scope: Scope, name: str) -> Iterator[str]:
         return
     if name == "~" or name.startswith("~/"):
         yield name
-        if not scope.may_name_roots:
-            message = f"{name!r}: '~' is not expanded, it leads outside {str(scope.root)!r}"
-            raise PathError(message, hint="give a path relative to the root")
-        yield str(Path(name).expanduser())
-        return
+        message = f"{name!r}: '~' is not expanded, it leads outside {str(scope.root)!r}"
+        raise PathError(message, hint="give a path relative to the root")
     yield name or "."
     if "\\" in name:
         yield parse_path(name)
@@ -147,13 +147,10 @@ def _root_of(scope: Scope, name: str, path: Path, real: Path) -> Path:
     for root in (scope.root, *scope.roots):
         if real.is_relative_to(root):
             return root
-    if scope.may_name_roots:
-        return real if real.is_dir() else real.parent
     is_link = any(path.is_relative_to(root) for root in (scope.root, *scope.roots))
-    why = "is a link that leaves the root" if is_link else "is outside the root"
+    why = "is not followed: link leaves the root" if is_link else "is outside the root"
     message = f"{show_path(name)!r} {why} {str(scope.root)!r}"
-    hint = "start there, or name the folder in the user setting 'roots'"
-    raise PathError(message, hint=f"link leaves the root; {hint}" if is_link else hint)
+    raise PathError(message, hint=WIDEN_HINT)
 
 
 def _special(mode: int) -> str:
@@ -169,14 +166,42 @@ def _special(mode: int) -> str:
 def _missing(scope: Scope, name: str) -> PathError:
     path = Path(os.path.normpath(scope.base / name.strip()))
     allowed = any(path.is_relative_to(root) for root in (scope.root, *scope.roots))
-    if not allowed and not scope.may_name_roots:
+    if not allowed:
         message = f"{show_path(name)!r} is outside the root {str(scope.root)!r}"
         near = near_paths(scope.root, name.lstrip("/"))
-        hint = "start there, or name the folder in the user setting 'roots'"
-        return PathError(message, hint=_did_you_mean(near) or hint)
+        return PathError(message, hint=_did_you_mean(near) or WIDEN_HINT)
     near = near_paths(scope.root, os.path.relpath(path, scope.root))
     message = f"no such path {show_path(name)!r}"
     return PathError(message, hint=_did_you_mean(near) or f"paths start at {scope.root}")
+
+
+def refuse_outside(root: Path, start: Path, pattern: str) -> None:
+    """Refuse a glob or filter that names a place above or beside the root.
+
+    One that takes paths out (``!``) may name anything.
+
+    Args:
+        root: Real path of the root.
+        start: Real path of the folder the pattern is given for.
+        pattern: The glob, as it was written.
+
+    Raises:
+        PathError: It leads outside.
+    """
+    if pattern.startswith("!"):
+        return
+    parts = [part for part in pattern.replace("\\", "/").split("/") if part]
+    is_elsewhere = (
+        pattern.startswith("/")
+        and bool(parts)
+        and not f"{pattern}/".startswith(f"{str(root).rstrip('/')}/")
+        and not os.path.lexists(start / parts[0])
+        and not _WILDCARDS.intersection(parts[0])
+        and Path("/", parts[0]).exists()
+    )
+    if ".." in parts or is_elsewhere or pattern.startswith("~"):
+        message = f"{pattern!r} leads outside the root {str(root)!r}"
+        raise PathError(message, hint="give a pattern relative to the root")
 
 
 def _did_you_mean(near: list[str]) -> str:

@@ -29,7 +29,7 @@ from wherein.errors import MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
-from wherein.walk.hidden import read_rules
+from wherein.walk.hidden import ignore_patterns, read_rules
 from wherein.walk.ignore import IgnoreRules, parse_rules
 
 __all__ = [
@@ -116,6 +116,8 @@ class FileFilter:
     root: Path
     _rules: dict[str, _RulesAbove] = field(default_factory=dict[str, "_RulesAbove"])
     _worktrees: list[str] = field(default_factory=list[str])
+    _ignored: tuple[str, ...] | None = None
+    """Patterns of the setting ``ignore`` and of Wherein's own folder, read when first asked."""
 
     def _rules_above(self, folder: str) -> _RulesAbove:
         """Return the rules of the own ignore files of ``folder`` and of the folders above it."""
@@ -167,7 +169,9 @@ class FileFilter:
             return ""
         if self._worktrees and path.startswith(tuple(self._worktrees)):
             return "linked worktree"
-        if self.settings.ignore and _hides(_settings_rules(self.settings.ignore), path):
+        if self._ignored is None:
+            self._ignored = ignore_patterns(self.settings, self.root)
+        if self._ignored and _hides(_settings_rules(self._ignored), path):
             return "ignored by settings"
         if self._is_hidden(path):
             return f"ignored by {OWN_IGNORE_FILE}"

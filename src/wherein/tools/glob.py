@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wherein.errors import PathError, UsageError
+from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
-from wherein.tools.file_paths import Place, Scope, resolve_place
+from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
 from wherein.tools.file_set import FileFilter, find_extra_files, git_of, ripgrep_at
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_output import path_order
@@ -120,11 +118,11 @@ def find_files(
         raise UsageError(message, hint="limit is at least 1, offset at least 0")
     place = resolve_place(scope, folder)
     for pattern in patterns:
-        _refuse_outside(place, pattern)
+        refuse_outside(place.root, place.real, pattern)
     anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
     listed = _list(scope, place, is_cancelled)
     globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), listed.paths)
-    chosen = GlobSet.of(globs)
+    chosen = _compiled(globs, patterns)
     admitted = [path for path in listed.paths if chosen.admits(path)]
     found, skipped = listed.keep(admitted, is_named=not place.is_folder)
     if not found:
@@ -144,22 +142,13 @@ def find_files(
     )
 
 
-def _refuse_outside(place: Place, pattern: str) -> None:
-    """Raise when a pattern names a folder above or beside the root."""
-    body = pattern.removeprefix("!")
-    parts = [part for part in body.split("/") if part]
-    leads_up = ".." in parts
-    is_elsewhere = (
-        body.startswith("/")
-        and bool(parts)
-        and not body.startswith(f"{place.root}/")
-        and not os.path.lexists(place.real / parts[0])
-        and not _WILDCARDS.intersection(parts[0])
-        and Path("/", parts[0]).exists()
-    )
-    if leads_up or is_elsewhere or body.startswith("~"):
-        message = f"{pattern!r} leads outside the root {str(place.root)!r}"
-        raise PathError(message, hint="give a pattern relative to the root")
+def _compiled(globs: Sequence[str], patterns: Sequence[str]) -> GlobSet:
+    """Compile ``globs``; what is wrong with one is said of the pattern as it was given."""
+    try:
+        return GlobSet.of(globs)
+    except PatternError:
+        GlobSet.of(patterns)
+        raise
 
 
 class _Listed:

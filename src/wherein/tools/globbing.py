@@ -92,7 +92,8 @@ def _compiled(glob: str, ignore_case: bool) -> _Glob:
     if body.endswith("/**"):
         body += "/*"
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    return _Glob(admits, is_folder_only, re.compile(glob_to_regex(body) + r"\Z", flags))
+    regex = _Translator(body, glob).translate()
+    return _Glob(admits, is_folder_only, re.compile(regex + r"\Z", flags))
 
 
 def glob_to_regex(glob: str) -> str:
@@ -101,14 +102,15 @@ def glob_to_regex(glob: str) -> str:
     Raises:
         PatternError: A class or a brace is not closed.
     """
-    return _Translator(glob).translate()
+    return _Translator(glob, glob).translate()
 
 
 class _Translator:
-    """Reads one glob from left to right."""
+    """Reads one glob from left to right; errors name it as it was ``written``."""
 
-    def __init__(self, glob: str) -> None:
+    def __init__(self, glob: str, written: str) -> None:
         self._glob = glob
+        self._written = written
         self._at = 0
         self._depth = 0
 
@@ -185,7 +187,7 @@ class _Translator:
         return f"[{negation}{body}]"
 
     def _fail(self, what: str, hint: str) -> None:
-        message = f"glob {self._glob!r}: {what}"
+        message = f"glob {self._written!r}: {what}"
         raise PatternError(message, hint=hint)
 
 

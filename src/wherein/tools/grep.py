@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import CaseMode, SearchOptions, find_ripgrep
-from wherein.tools.file_paths import Place, Scope, resolve_place
+from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
 from wherein.tools.file_set import FileFilter, git_of, ripgrep_at
 from wherein.tools.grep_page import Symbols, make_result
 from wherein.tools.grep_run import Narrow, Search, run_search
@@ -124,6 +124,8 @@ def search_text(
     """
     _check(request)
     places = [resolve_place(scope, name) for name in request.paths or ("",)]
+    for pattern in request.options.globs:
+        refuse_outside(scope.root, scope.root, pattern)
     program = find_ripgrep()
     if program is None:
         from wherein.tools.grep_fallback import search_with_git

@@ -97,6 +97,9 @@ def history(
     asked = _Asked.open(context, place or (together[0] if together else ""))
     known = str(asked.history.state())
     if asked.view is None:
+        for name in (_split_place(place)[0] if place else "", *together):
+            if name:
+                asked.known_path(name)  # what is wrong with the place is said all the same
         nothing = "nothing is known of earlier commits here"
         return HistoryResult((), (), place, known, notes=(nothing,))
     companions = _companions(asked, together, limit) if together else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 from importlib import import_module
@@ -99,7 +100,8 @@ class Tool:
     faces: tuple[Face, ...] = BOTH_FACES
     is_read_only: bool = True
     may_name_roots: bool = True
-    """On the command line, whether a person may name places outside the current repository."""
+    """On the command line, whether a person may name repositories anywhere. False where operands
+    are paths: they stay inside the root, as those of a server's tools do."""
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``."""
@@ -190,17 +192,29 @@ def read_arguments(
     for name, value in raw.items():
         if name not in known:
             message = f"{tool.name} has no argument {name!r}"
-            names = ", ".join(item.name for item in tool.for_face(face))
-            hint = near_name_hint(name, known, fallback=f"its arguments are {names}")
-            raise UsageError(message, hint=hint)
+            raise UsageError(message, hint=_argument_hint(tool, name, raw, face))
         if value is not None:
             values[known[name].name] = _checked(tool, known[name], value)
     for item in tool.for_face(face):
         if item.is_required and item.name not in values:
             message = f"{tool.name} needs the argument {item.name!r}"
-            raise UsageError(message, hint=item.help)
+            raise UsageError(message, hint=f"{item.name} is {item.help}")
         values.setdefault(item.name, item.default)
     return values
+
+
+def _argument_hint(tool: Tool, name: str, raw: Mapping[str, object], face: Face) -> str:
+    """Return what to write instead of an unknown argument: first of all one that is missing."""
+    items = tool.for_face(face)
+    missing = [i for i in items if i.is_required and not {i.name, *i.aliases} & set(raw)]
+    for among in (missing, items):
+        names = {spelled: item.name for item in among for spelled in (item.name, *item.aliases)}
+        near = get_close_matches(name, sorted(names), n=1)
+        if near:
+            return f"did you mean {names[near[0]]!r}?"
+        if missing:
+            return f"{missing[0].name} is {missing[0].help}"
+    return f"its arguments are {', '.join(item.name for item in items)}"
 
 
 def _checked(tool: Tool, parameter: Parameter, value: object) -> object:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from wherein.errors import PathError, ProviderError, QueryError, UsageError
 from wherein.tools.changes import changed_since
 from wherein.tools.context import ToolContext
+from wherein.tools.file_paths import refuse_outside
 from wherein.tools.repositories import Repository, find_repositories
 from wherein.types import Answer, Counters, Evidence, Hit, Skipped, Span
 
@@ -132,7 +133,7 @@ def search(
 
     Raises:
         QueryError: The query is empty, or a filter is unknown.
-        PathError: A folder does not exist or may not be read.
+        PathError: A folder does not exist or may not be read, or a filter leads outside.
     """
     if not query.strip():
         message = "the query is empty"
@@ -174,6 +175,7 @@ def similar(
 
     Raises:
         UsageError: The place is not ``path:line``.
+        QueryError: The file has no such line.
         PathError: The file does not exist or may not be read.
     """
     name, line = _split_place(place)
@@ -202,7 +204,7 @@ def _split_place(place: str) -> tuple[str, int]:
     if colon and name and first.isdecimal() and int(first) > 0:
         return name, int(first)
     message = f"{place!r} names no line"
-    raise UsageError(message, hint="write path:line, as in src/retry.py:42")
+    raise UsageError(message, hint="the place is path:line, as in src/retry.py:42")
 
 
 def _filters(repository: Repository, wanted: _Wanted) -> Filters:
@@ -226,6 +228,7 @@ def _from_root(repository: Repository, pattern: str) -> str:
 
     One that starts with the root's own path is as absolute as it looks.
     """
+    refuse_outside(repository.root, repository.root / repository.base, pattern)
     sign = "!" if pattern.startswith("!") else ""
     bare = pattern.removeprefix("!").removeprefix("./")
     root = repository.root.as_posix().rstrip("/")

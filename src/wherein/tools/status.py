@@ -14,7 +14,7 @@ from wherein.tools.repositories import find_repositories, is_git_url
 from wherein.types import Skipped
 
 if TYPE_CHECKING:
-    from wherein.workspace import Workspace
+    from wherein.workspace import Status, Workspace
 
 __all__ = ["ClearResult", "StatusResult", "WorkspaceStatus", "clear", "index", "status"]
 
@@ -44,6 +44,8 @@ class WorkspaceStatus:
     """With ``--skipped``: every file that is not indexed."""
     not_covered: tuple[str, ...]
     """Files that an unfinished build has not come to."""
+    why_empty: str = ""
+    """Why no file is indexed, where none is."""
     reranker: str = "none"
     is_outdated: bool = False
     """True when another model, or another version, made it: the next search makes it anew."""
@@ -182,6 +184,25 @@ def _status(workspace: Workspace, *, with_skipped: bool) -> WorkspaceStatus:
         not_covered=found.not_covered,
         reranker=found.reranker,
         is_outdated=found.is_outdated,
+        why_empty=_why_empty(found),
+    )
+
+
+def _why_empty(found: Status) -> str:
+    """Return why an index holds no file, empty when it holds some."""
+    if not found.is_indexed or found.n_files or found.not_covered:
+        return ""
+    if found.skipped:
+        return "all files here are skipped"
+    try:
+        is_bare = all(path.name == ".git" for path in found.root.iterdir())
+    except OSError:
+        is_bare = False
+    if is_bare:
+        return "the folder is empty"
+    return (
+        "ignore files such as .gitignore leave out all files here"
+        " (the setting include takes ignored files in)"
     )
 
 

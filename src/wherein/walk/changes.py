@@ -21,7 +21,12 @@ from wherein.settings import Settings
 from wherein.types import Skipped
 from wherein.walk.collector import paused_collector
 from wherein.walk.gather import RULE_FILES, Candidate, Gathered, Repository
-from wherein.walk.hidden import OWN_IGNORE_FILES, HidingRules, parse_patterns
+from wherein.walk.hidden import (
+    OWN_IGNORE_FILES,
+    HidingRules,
+    ignore_patterns,
+    parse_patterns,
+)
 from wherein.walk.signature import (
     ABSENT,
     Places,
@@ -107,7 +112,7 @@ class _Comparison:
         self._known = known
         self._given = given
         self._started_ns = started_ns
-        self._hiding = HidingRules(parse_patterns(settings.ignore, "ignore"))
+        self._hiding = HidingRules(parse_patterns(ignore_patterns(settings, root), "ignore"))
         self._found = Gathered(self._hiding)
         self._outer: dict[str, Row] = {}
         self._rows: dict[str, Row] = {}
@@ -261,7 +266,8 @@ class _Comparison:
                 for entry in entries:
                     path = start + entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.name != ".git" and path not in self._folders:
+                        is_known = entry.name == ".git" or path in self._folders
+                        if not is_known and not self._hiding.sets_aside(path):
                             unknown[path] = True
                         continue
                     if path in self._rows:

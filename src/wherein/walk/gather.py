@@ -213,13 +213,16 @@ def _scan_folders(git: Git, prefix: str, found: Gathered) -> list[str]:
     for path in found.candidates:
         if path.startswith(prefix):
             _add_parents(path, known)
+    known = {folder for folder in known if not found.hiding.sets_aside(folder)}
     nested: list[str] = []
     pending = sorted(known)
     while pending:
         unknown: list[str] = []
         for folder in pending:
             scanned = _scan(git.root, prefix, folder, found)
-            unknown.extend(path for path in scanned if path not in known)
+            unknown.extend(
+                path for path in scanned if path not in known and not found.hiding.sets_aside(path)
+            )
         cut = len(prefix)
         ignored = _ignored(git, [path[cut:] for path in unknown])
         pending = []

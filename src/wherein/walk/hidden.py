@@ -7,14 +7,16 @@ repository may widen what is read.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from wherein.errors import PatternError
+from wherein.settings import Settings
 from wherein.walk.ignore import IgnoreRules, Rule, parse_rules
 
-__all__ = ["OWN_IGNORE_FILES", "HidingRules", "parse_patterns", "read_rules"]
+__all__ = ["OWN_IGNORE_FILES", "HidingRules", "ignore_patterns", "parse_patterns", "read_rules"]
 
 OWN_IGNORE_FILES = (".ignore", ".whereinignore")
 """The weaker first."""
@@ -57,6 +59,19 @@ def parse_patterns(patterns: Sequence[str], name: str) -> IgnoreRules | None:
     return IgnoreRules(rules, f"setting {name}") if rules else None
 
 
+def ignore_patterns(settings: Settings, root: Path) -> tuple[str, ...]:
+    """Return what hides paths under ``root``: the setting ``ignore``, and Wherein's own folder.
+
+    The folder for indexes lies in the tree when somebody searches their whole home folder; every
+    index would change what it is an index of.
+    """
+    home = Path(os.path.realpath(settings.home))
+    if home == root or not home.is_relative_to(root):
+        return settings.ignore
+    own = re.sub(r"([\\*?\[])", r"\\\1", home.relative_to(root).as_posix())
+    return (*settings.ignore, f"/{own}/")
+
+
 class HidingRules:
     """What hides paths of one tree. Folders are decided once and remembered."""
 
@@ -81,6 +96,20 @@ class HidingRules:
     def is_empty(self) -> bool:
         """Whether nothing is hidden at all."""
         return self._settings_rules is None and not self._files
+
+    def sets_aside(self, folder: str) -> bool:
+        """Return whether the settings alone hide everything under ``folder``.
+
+        Nothing that happens there can change the file set, so nobody need look.
+        """
+        if self._settings_rules is None:
+            return False
+        while folder:
+            rule = self._settings_rules.decide(os.fsencode(folder), is_folder=True)
+            if rule is not None and not rule.is_negated:
+                return True
+            folder = folder.rpartition("/")[0]
+        return False
 
     def hides_folder(self, folder: str) -> bool:
         """Return whether everything under ``folder`` is hidden."""

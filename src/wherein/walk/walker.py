@@ -21,7 +21,7 @@ from wherein.walk.classify import classify, skip_reason
 from wherein.walk.collector import paused_collector
 from wherein.walk.conversion import Conversions
 from wherein.walk.gather import Candidate, Gathered, gather
-from wherein.walk.hidden import HidingRules, parse_patterns
+from wherein.walk.hidden import HidingRules, ignore_patterns, parse_patterns
 from wherein.walk.ignore import IgnoreRules
 from wherein.walk.language import HEAD_BYTES, detect_language, needs_head
 from wherein.walk.paths import show_path
@@ -91,7 +91,7 @@ def list_files(
 
 def _list(real: Path, settings: Settings, previous: Mapping[str, SourceFile]) -> Listing:
     started_ns = time.time_ns()
-    hiding = HidingRules(parse_patterns(settings.ignore, "ignore"))
+    hiding = HidingRules(parse_patterns(ignore_patterns(settings, real), "ignore"))
     found = gather(real, hiding, parse_patterns(settings.include, "include"))
     lister = Lister(real, found, parse_patterns(settings.deny, "deny"), previous)
     files = lister.list()
