@@ -258,6 +258,19 @@ def test_the_server_goes_when_its_parent_is_killed(tmp_path: Path, home: Path) -
         assert wait_until_gone({pid, *below}) == set()
 
 
+def test_a_client_that_closed_its_ear_is_no_fault(shop: Path, home: Path) -> None:
+    with Server(shop, home) as server:
+        server.greet()
+        server.send(call(3, "glob", pattern="*.py"))
+        server.answer(3)
+        assert server.process.stdout
+        assert server.process.stderr
+        server.process.stdout.close()
+        server.send(call(4, "glob", pattern="*.py"))
+        assert server.close_input() == 0
+        assert server.process.stderr.read() == b""
+
+
 def test_a_termination_signal_ends_it_with_the_store_intact(tmp_path: Path, home: Path) -> None:
     root = big_tree(tmp_path / "big")
     with Server(root, home) as server:

@@ -25,9 +25,9 @@ def serve_stdio(state: ServerState) -> None:
     code = 0
     try:
         _serve(state, wire)
-    except (BrokenPipeError, KeyboardInterrupt):
+    except* (BrokenPipeError, KeyboardInterrupt):  # the client is gone, or a person ends it
         pass
-    except BaseException:
+    except* BaseException:
         logging.getLogger("wherein").exception("the server ended with an error")
         code = 2
     sys.stderr.flush()
