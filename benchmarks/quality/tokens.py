@@ -115,19 +115,19 @@ def summary(readings: dict[str, dict[str, list[Reading]]]) -> dict[str, dict[str
     """
     table: dict[str, dict[str, object]] = {}
     for arm in next(iter(readings.values())):
-        per_repository = [by_arm[arm] for by_arm in readings.values()]
-        firsts = [reading.first for row in per_repository for reading in row]
+        groups = [by_arm[arm] for by_arm in readings.values()]
+        everything = [reading for group in groups for reading in group]
         row: dict[str, object] = {}
         for budget in BUDGETS:
-            means = [fmean(item.recall(budget) for item in row) for row in per_repository]
+            means = [fmean(reading.recall(budget) for reading in group) for group in groups]
             interval = bootstrap_mean(means)
             row[str(budget)] = [round(v, 4) for v in (interval.mean, interval.low, interval.high)]
-            hits = [fmean(item.has_any(budget) for item in row) for row in per_repository]
+            hits = [fmean(reading.has_any(budget) for reading in group) for group in groups]
             row[f"any {budget}"] = round(fmean(hits), 4)
-        row["first_mean"] = round(fmean(firsts))
-        row["first_median"] = round(median(firsts))
-        row["never"] = sum(not item.has_any(CAP) for row in per_repository for item in row)
-        row["queries"] = len(firsts)
+        row["first_mean"] = round(fmean(reading.first for reading in everything))
+        row["first_median"] = round(median(reading.first for reading in everything))
+        row["never"] = sum(not reading.has_any(CAP) for reading in everything)
+        row["queries"] = len(everything)
         table[arm] = row
     return table
 
