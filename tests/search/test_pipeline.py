@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.search.trees import Tree, indexed_file
 
-from wherein.embed.hashing import HashingEmbedder
+from wherein.embed.bundled import BundledEmbedder
 from wherein.errors import QueryError, SettingsError
 from wherein.search.pipeline import explain_features, search
 from wherein.search.query import Query, understand
@@ -31,7 +31,10 @@ FILES = {
     "shop/tax.py": "RATES = {'de': 0.19}\n\n\ndef tax_rate(country):\n    return RATES[country]\n",
     "shop/__init__.py": "from shop.cart import Cart\nfrom shop.tax import tax_rate\n",
     "net/retry.py": "def retry(call, attempts):\n    for attempt in range(attempts):\n      call()",
-    "legacy/cart.py": "class Cart:\n    def total(self, tax_rate):\n        return 0\n",
+    "legacy/cart.py": (
+        "class Cart:\n    '''Holds what the customer buys.'''\n\n"
+        "    def total(self, tax_rate):\n        return self.amount + self.amount * tax_rate\n"
+    ),
     "tests/test_cart.py": "def test_total():\n    assert Cart().total(0.1) == 0\n",
     "README.md": "# Shop\n\nHow the cart adds up its total with the tax rate.\n",
 }
@@ -39,7 +42,7 @@ FILES = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    return Tree(tmp_path, FILES, HashingEmbedder())
+    return Tree(tmp_path, FILES, BundledEmbedder())
 
 
 def test_a_hits_signals_sum_to_its_score(tree: Tree) -> None:
@@ -122,7 +125,7 @@ def test_an_empty_query_is_refused(tree: Tree) -> None:
 
 
 def test_an_empty_index_answers_with_nothing() -> None:
-    answer = search(TreeIndex([]), "cart", embedder=HashingEmbedder())
+    answer = search(TreeIndex([]), "cart", embedder=BundledEmbedder())
     assert answer.hits == ()
 
 
@@ -150,7 +153,7 @@ class LikesOneFile:
     """A source of evidence that knows one file: the seam for history and graph."""
 
     name = "history"
-    signal_names = ("h_best",)
+    signal_names = ("h_knn",)
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -167,11 +170,11 @@ class LikesOneFile:
 def test_a_further_source_brings_a_candidate_and_a_signal(tree: Tree) -> None:
     source = LikesOneFile("net/retry.py")
     weights = Weights(
-        1, {"plain": WeightSet({"dens_top3": 1.0}), "history": WeightSet({"h_best": 5.0})}
+        1, {"plain": WeightSet({"dens_top3": 1.0}), "history": WeightSet({"h_knn": 5.0})}
     )
     answer = search(tree.index, "cart", sources=[source], weights=weights)
     assert answer.hits[0].path == "net/retry.py"
-    assert answer.hits[0].signals == {"h_best": 5.0}
+    assert answer.hits[0].signals == {"h_knn": 5.0}
 
 
 def test_features_have_a_row_for_each_candidate_and_a_finite_number_for_each_signal(
@@ -180,7 +183,7 @@ def test_features_have_a_row_for_each_candidate_and_a_finite_number_for_each_sig
     features = explain_features(
         tree.index, "cart total", embedder=tree.embedder, sources=[LikesOneFile("README.md")]
     )
-    assert features.names == (*SIGNALS, "h_best")
+    assert features.names == (*SIGNALS, "h_knn")
     assert features.matrix.shape == (len(features.paths), len(features.names))
     assert np.isfinite(features.matrix).all()
     assert [tree.index.path(file) for file in features.files] == list(features.paths)
@@ -189,7 +192,7 @@ def test_features_have_a_row_for_each_candidate_and_a_finite_number_for_each_sig
 
 def test_signals_without_vectors_are_zero(tree: Tree) -> None:
     features = explain_features(tree.index, "cart total")
-    columns = [i for i, name in enumerate(features.names) if name.startswith(("d_", "rr_dense"))]
+    columns = [i for i, name in enumerate(features.names) if name.startswith("d_")]
     assert not features.matrix[:, columns].any()
 
 
@@ -218,7 +221,7 @@ def as_seen(answer: Answer) -> list[object]:
 
 
 def test_a_base_with_a_delta_answers_as_a_fresh_segment(tmp_path: Path) -> None:
-    embedder = HashingEmbedder()
+    embedder = BundledEmbedder()
     fresh = Tree(tmp_path, FILES, embedder)
     old = {**FILES, "shop/tax.py": "def vat():\n    return tax_rate\n", "gone.py": "cart = total\n"}
     base = [indexed_file(p, t.encode(), tmp_path, embedder) for p, t in old.items()]
@@ -272,7 +275,7 @@ def test_a_name_of_which_only_parts_are_known_is_said_and_weak(tree: Tree) -> No
 
 
 def test_a_tree_without_files_says_so_instead_of_blaming_the_words(tmp_path: Path) -> None:
-    answer = search(Tree(tmp_path, {}, HashingEmbedder()).index, "cart total")
+    answer = search(Tree(tmp_path, {}, BundledEmbedder()).index, "cart total")
 
     assert answer.hits == ()
     assert len(answer.notes) == 1

@@ -23,7 +23,7 @@ from benchmarks.quality.sets import (
     same_path,
 )
 
-from training.rank.examples import save
+from training.rank.examples import LABELLED, save
 from wherein.measure.fit_examples import Examples, ExamplesBuilder
 from wherein.measure.requests import is_pool_path
 from wherein.settings import Settings
@@ -45,7 +45,7 @@ def collect(
                 features.names,
                 features.matrix,
                 labels=_labels(source, features.paths, query),
-                counts=[source == "peer" or in_pool(path) for path in features.paths],
+                counts=[source in LABELLED or in_pool(path) for path in features.paths],
                 n_targets=len(query.targets),
                 category=query.category,
             )
@@ -53,7 +53,7 @@ def collect(
 
 
 def _labels(source: str, paths: tuple[str, ...], query: LabelledQuery) -> list[bool]:
-    if source != "peer":
+    if source not in LABELLED:
         return [path in query.targets for path in paths]
     left = list(query.targets)
     marks: list[bool] = []
@@ -73,6 +73,19 @@ def made_set(checkouts: Path) -> Iterator[LabelledRepository]:
         yield LabelledRepository(file.stem, "", checkouts / "made" / file.stem, queries)
 
 
+def annotated_set(checkouts: Path) -> Iterator[LabelledRepository]:
+    """Yield the repositories whose labelled queries stand in ``annotations/``."""
+    for file in sorted((Path(__file__).parent / "annotations").glob("*.json")):
+        entry = json.loads(file.read_text())
+        queries = tuple(
+            LabelledQuery(q["query"], (*q["relevant"], *q["secondary"]), q["category"])
+            for q in entry["queries"]
+        )
+        root = checkouts / "made" / file.stem / entry["root"]
+        if root.is_dir():
+            yield LabelledRepository(file.stem, "", root, queries)
+
+
 def main() -> None:
     """Collect what is missing in OUT."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -80,7 +93,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--checkouts", type=Path, required=True)
     parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--sources", default="peer,replay,made")
+    parser.add_argument("--sources", default="peer,replay,made,annotated")
     parser.add_argument("--only", help="names, comma-separated")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -89,11 +102,13 @@ def main() -> None:
         "peer": peer_set(args.data, args.checkouts),
         "replay": replay_set(args.data, args.checkouts),
         "made": made_set(args.checkouts),
+        "annotated": annotated_set(args.checkouts),
     }
     pool = {
         "peer": lambda _path: True,
         "replay": load_replay_pool(args.data),
         "made": is_pool_path,
+        "annotated": lambda _path: True,
     }
     only = set(args.only.split(",")) if args.only else None
     for source in args.sources.split(","):

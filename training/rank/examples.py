@@ -13,6 +13,10 @@ import numpy as np
 
 from wherein.measure.fit_examples import Examples
 
+LABELLED = frozenset({"peer", "annotated"})
+"""Sources whose queries were written for the set and labelled, scored by NDCG; the others are
+commits, scored by hits."""
+
 
 def save(examples: Examples, folder: Path) -> None:
     """Write ``SOURCE-REPOSITORY.npz``."""

@@ -33,6 +33,10 @@ from wherein.search.signals import Evaluated
 
 EVIDENCE_L2 = 1.0
 
+RULES = ("ex_alone",)
+"""Signals that keep the weight of ``prior.json``. Who asks for one name wants its definition first,
+however often others use it; in the requests there is seldom anybody who uses it so often."""
+
 Situations = Mapping[str, frozenset[str]]
 SITUATIONS: Situations = {
     "plain": frozenset({*HISTORY_SIGNALS, *DENSE_SIGNALS}),
@@ -44,18 +48,22 @@ SITUATIONS: Situations = {
 
 
 def fit_situation(
-    parts: Sequence[Examples], problem: Problem, missing: frozenset[str]
+    parts: Sequence[Examples],
+    problem: Problem,
+    prior: Mapping[str, float],
+    missing: frozenset[str],
 ) -> tuple[Weights, dict[str, float], EvidenceModel, dict[str, float]]:
     """Return weights, leave-one-out figures, the evidence model and its reliability."""
     names = parts[0].signal_names
     columns = [i for i, name in enumerate(names) if name not in missing]
-    whole = problem.fit(columns=columns)
+    whole = with_rules(problem.fit(columns=columns), problem, prior)
     rows: dict[tuple[str, str], dict[str, list[float]]] = {}
     features: list[NDArray[np.float64]] = []
     found: list[NDArray[np.float64]] = []
     owners: list[str] = []
     for name in sorted({part.repository for part in parts if part.source != "made"}):
-        weights = problem.fit(without={name}, columns=columns, start=whole)
+        fitted = problem.fit(without={name}, columns=columns, start=whole)
+        weights = with_rules(fitted, problem, prior)
         for part in parts:
             if part.repository != name:
                 continue
@@ -67,6 +75,17 @@ def fit_situation(
             owners += [name] * len(y)
     model, reliability = fit_evidence(np.concatenate(features), np.concatenate(found), owners)
     return whole, means(rows), model, reliability
+
+
+def with_rules(weights: Weights, problem: Problem, prior: Mapping[str, float]) -> Weights:
+    """Return the weights with those of `RULES` as ``prior`` has them."""
+    fixed = np.isin(weights.names, RULES)
+    raw = np.array([prior.get(name, 0.0) for name in weights.names])
+    return Weights(
+        weights.names,
+        np.where(fixed, raw, weights.values),
+        np.where(fixed, problem.prior, weights.standardised),
+    )
 
 
 def answers(
@@ -140,20 +159,18 @@ def main() -> None:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--made", default="", help="date and command, kept in the file")
     parser.add_argument("--l2", type=float, default=L2)
-    parser.add_argument("--made-weight", type=float, default=1.0)
+    parser.add_argument("--weight", action="append", default=[], metavar="SOURCE=FACTOR")
     args = parser.parse_args()
     parts = load_folder(args.examples)
+    factors = {source: float(factor) for source, factor in (w.split("=") for w in args.weight)}
     priors = json.loads((Path(__file__).parent / "prior.json").read_text())
     sets: dict[str, WeightSet] = {}
     report: dict[str, object] = {}
     for situation, missing in SITUATIONS.items():
-        problem = Problem(
-            parts,
-            l2=args.l2,
-            source_weight={"made": args.made_weight},
-            prior=priors[situation],
+        problem = Problem(parts, l2=args.l2, source_weight=factors, prior=priors[situation])
+        weights, figures, model, reliability = fit_situation(
+            parts, problem, priors[situation], missing
         )
-        weights, figures, model, reliability = fit_situation(parts, problem, missing)
         sets[situation] = WeightSet(weights=weights.named(), evidence=model, made=args.made)
         report[situation] = {"figures": figures, "reliability": reliability}
         line = " ".join(f"{name} {value:.4f}" for name, value in figures.items())

@@ -30,6 +30,8 @@ def make_requests(clone: Path, name: str, out: Path, n: int) -> int:
     with tempfile.TemporaryDirectory() as family:
         git, history = open_history(checkout, Path(family))
         view = history.view([])
+        if view is None:
+            return 0
         selection = select_requests(
             view, Wanted(n=n), snapshot_files=lambda commit: _paths(git, commit)
         )

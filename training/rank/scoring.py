@@ -9,6 +9,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from training.rank.examples import LABELLED
 from wherein.measure.fit_examples import Examples
 from wherein.measure.fit_scores import ndcg_of, ranked_labels
 
@@ -18,13 +19,14 @@ SMALL_REPLAY = frozenset({"flask", "fastify"})
 def per_request(examples: Examples, scores: NDArray[np.float64]) -> dict[str, list[float]]:
     """Return column to its value for each request, in request order within the column.
 
-    Peer: ``all`` and the category. Replay: ``named@1``, ``named@10``, ``plain@1``, ``plain@10``.
+    Labelled queries: ``all`` and the category. Commits: ``named@1``, ``named@10``, ``plain@1``,
+    ``plain@10``.
     Equal scores keep the first stage's order.
     """
     columns: dict[str, list[float]] = defaultdict(list)
     for i, category in enumerate(examples.categories):
         hits = ranked_labels(examples, i, scores)
-        if examples.source == "peer":
+        if examples.source in LABELLED:
             value = ndcg_of(hits, int(examples.n_targets[i]))
             columns["all"].append(value)
             columns[category].append(value)
@@ -38,7 +40,7 @@ def means(rows: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> dict
     """Return ``source:column`` to the mean of repository means; rows are keyed (source, name)."""
     collected: dict[str, list[float]] = defaultdict(list)
     for (source, name), columns in sorted(rows.items()):
-        if source != "peer" and name in SMALL_REPLAY:
+        if source not in LABELLED and name in SMALL_REPLAY:
             continue
         for column, values in columns.items():
             if values:

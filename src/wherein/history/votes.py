@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.history.cochange import CoChange
 from wherein.history.messages import CommitFlag
 from wherein.history.view import HistoryView
 from wherein.tokens import identifier_terms, scan_words, stem
@@ -16,23 +15,16 @@ from wherein.tokens import identifier_terms, scan_words, stem
 __all__ = ["SIGNALS", "FileVotes", "Votes", "commit_scores", "query_terms"]
 
 SIGNALS = (
-    "h_best",
     "h_knn",
-    "h_knn2",
     "h_knn_rr",
-    "h_doc",
     "h_doc_rr",
-    "h_recent",
-    "h_churn",
-    "h_co",
 )
 """Each 0 to 1, in the tree's file order.
 
-``h_best``: similarity of the likest message among the commits that changed the file, 1 for the
-query itself. ``h_knn``: votes of the nearest commits, as a share of the most voted file's;
-``h_knn2``: as a share of all votes. ``h_doc``: BM25 of all the file's messages as one document.
-``_rr``: 6 / (5 + rank). ``h_recent``, ``h_churn``: how lately and how often the file changes, query
-or not. ``h_co``: how surely the file changes with the most voted ones.
+``h_knn``: votes of the nearest commits, as a share of the most voted file's. ``_rr``: 6 / (5 +
+rank), by those votes and by BM25 of all the file's messages as one document. What does not depend
+on the query (how often and how lately a file changes) and what goes beyond it (files that change
+with the voted ones) made the ranking worse: see ``benchmarks/results/``.
 """
 
 # Chosen on the nine larger public replay repositories, history alone, hit@10 named / plain:
@@ -55,7 +47,6 @@ _DOCUMENT_SPREAD = 0.5
 _MAX_VOTING_FILES = 60
 """A commit with more files speaks for none of them."""
 _RR_K = 5
-_CO_SEEDS = 5
 _CHURN_SHARE = 0.03
 _FLAG_WEIGHTS = {
     CommitFlag.TRIVIAL: 0.5,
@@ -98,13 +89,12 @@ class FileVotes:
         self.view = view
         n_files = len(view.paths)
         self.eligible = np.ones(n_files, dtype=np.bool_) if eligible is None else eligible
-        self.co_change = CoChange(view)
         self._spread = _spread(view, _DOCUMENT_SPREAD) * view.decay(_DOCUMENT_HALF_LIFE)
         weighted = (view.lengths[:, 0] + _BODY_WEIGHT * view.lengths[:, 1]) * self._spread
         rows, files = view.changes
         self._lengths = np.bincount(files, weighted[rows], minlength=n_files)
         self._voice = _spread(view, _VOTE_SPREAD) * view.decay(_VOTE_HALF_LIFE) * _by_flag(view)
-        self._churn, self._recent = _activity(view, n_files)
+        self._churn = _churn(view, n_files)
 
     def votes(self, query: str | Sequence[str]) -> Votes:
         """Return the signals of every file for ``query``: text, or terms already made."""
@@ -113,23 +103,16 @@ class FileVotes:
         rows = np.nonzero(scores)[0]
         rows = rows[np.lexsort((rows, -scores[rows]))][:_NEAREST]
         similarity = np.minimum(scores[rows] / ceiling, 1.0) if len(rows) else scores[rows]
-        best, knn = self._vote(rows, scores[rows], similarity)
+        knn = self._vote(rows, scores[rows])
         document = self._documents(terms)
         knn_rr, document_rr = self._reciprocal(knn), self._reciprocal(document)
         fused = knn_rr + document_rr
         fused = np.where(fused > 0, fused + _CHURN_SHARE * self._churn, 0.0)
         ranking = _ranked(np.where(self.eligible, fused, 0.0))
-        total = float(knn[self.eligible].sum()) or 1.0
         signals = {
-            "h_best": best,
             "h_knn": _share(knn, self.eligible),
-            "h_knn2": np.minimum(knn / total, 1.0),
             "h_knn_rr": knn_rr,
-            "h_doc": _share(document, self.eligible),
             "h_doc_rr": document_rr,
-            "h_recent": self._recent,
-            "h_churn": self._churn,
-            "h_co": self._co(ranking, fused),
         }
         return Votes(
             signals={name: signals[name].astype(np.float32) for name in SIGNALS},
@@ -138,20 +121,14 @@ class FileVotes:
             similarity=dict(zip(rows.tolist(), similarity.tolist(), strict=True)),
         )
 
-    def _vote(
-        self, rows: NDArray[np.int64], scores: NDArray[np.float64], similarity: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the best similarity and the summed votes of every file."""
+    def _vote(self, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the summed votes of the commits ``rows``, best first, for every file."""
         n_files = len(self.view.paths)
-        best = np.zeros(n_files)
         if not len(rows):
-            return best, np.zeros(n_files)
+            return np.zeros(n_files)
         files, at = self.view.expand(rows)
-        voice = self._voice[rows]
-        heard = voice[at] > 0
-        np.maximum.at(best, files[heard], similarity[at][heard])
-        votes = (scores / scores[0]) ** _VOTE_POWER * voice
-        return best, np.bincount(files, votes[at], minlength=n_files).astype(np.float64)
+        votes = (scores / scores[0]) ** _VOTE_POWER * self._voice[rows]
+        return np.bincount(files, votes[at], minlength=n_files).astype(np.float64)
 
     def _documents(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """Return BM25 of every file's messages taken as one document."""
@@ -179,14 +156,6 @@ class FileVotes:
         out = np.zeros(len(scores))
         out[found] = (_RR_K + 1) / (_RR_K + 1 + np.arange(len(found)))
         return out
-
-    def _co(self, ranking: Sequence[int], fused: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how surely each file changes with the most voted ones."""
-        out = np.zeros(len(self.view.paths))
-        for seed in ranking[:_CO_SEEDS]:
-            share = fused[seed] / fused[ranking[0]]
-            out = np.maximum(out, share * self.co_change.confidence(seed))
-        return np.minimum(out, 1.0)
 
 
 def query_terms(query: str) -> list[str]:
@@ -236,15 +205,13 @@ def _by_flag(view: HistoryView) -> NDArray[np.float64]:
     return weight
 
 
-def _activity(view: HistoryView, n_files: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how often (log, decayed) and how lately every file changed, each 0 to 1."""
+def _churn(view: HistoryView, n_files: int) -> NDArray[np.float64]:
+    """Return how often (log, decayed) every file changed, 0 to 1."""
     rows, files = view.changes
     decay = view.decay(_CHURN_HALF_LIFE)
     often = np.log1p(10 * np.bincount(files, (decay * _spread(view, 0.5))[rows], minlength=n_files))
-    lately = np.zeros(n_files)
-    np.maximum.at(lately, files, np.where(_spread(view, 1.0)[rows] > 0, decay[rows], 0.0))
     top = float(often.max()) if n_files else 0.0
-    return (often / top if top > 0 else often), lately
+    return often / top if top > 0 else often
 
 
 def _ranked(scores: NDArray[np.float64]) -> tuple[int, ...]:

@@ -16,13 +16,11 @@ __all__ = ["SIGNALS", "columns", "reciprocal_ranks"]
 SIGNALS: Mapping[str, str] = {
     "dens": "0..1: BM25F of all chunks / n^.65, over the best file's: much in little text",
     "top3": "0..1: BM25F of the three best chunks, over the best file's",
-    "top1": "0..1: BM25F of the best chunk, over the best file's",
     "dens_top3": "0..1: mean of dens and top3, the untrained sum that picks the candidates",
     "dens2": "0..1: sum of squared chunk scores / n^.5, over the best: concentrated evidence",
     "rr_dens_top3": "0..1: 1 / rank by dens_top3: the gap between ranks, whatever the scores",
     "rr_dens": "0..1: 1 / rank by dens",
-    "rr_top3": "0..1: 1 / rank by top3",
-    "rr_top1": "0..1: 1 / rank by top1",
+    "rr_top1": "0..1: 1 / rank by BM25F of the best chunk",
     "first_chunk": "0..1: BM25F of the first chunk, over the best of all: what a file opens with",
     "body_file": "0..1: BM25 of all bodies as one document, over all idf: the whole file as a unit",
     "near": "0..1: mean of dens_top3 over the other candidates in its folder: a folder about it",
@@ -36,8 +34,7 @@ def columns(
 ) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
     files = matches.files
-    density, top3 = scores.density[files], scores.top3[files]
-    top1, total = scores.top1[files], scores.total[files]
+    density, top3, total = scores.density[files], scores.top3[files], scores.total[files]
     best_chunk = max(float(matches.scores.max(initial=0.0)), 1e-9)
     n = np.maximum(matches.sizes - 1, 1)
     squared = matches.total(matches.scores**2) / np.sqrt(n)
@@ -45,13 +42,11 @@ def columns(
     found = {
         "dens": density,
         "top3": top3,
-        "top1": top1,
         "dens_top3": total,
         "dens2": squared / max(float(squared.max(initial=0.0)), 1e-9),
         "rr_dens_top3": reciprocal_ranks(total),
         "rr_dens": reciprocal_ranks(density),
-        "rr_top3": reciprocal_ranks(top3),
-        "rr_top1": reciprocal_ranks(top1),
+        "rr_top1": reciprocal_ranks(scores.top1[files]),
         "first_chunk": first / best_chunk,
         "body_file": _whole_file(matches),
         "near": _neighbours(matches, total),

@@ -15,11 +15,8 @@ __all__ = ["SIGNALS", "columns"]
 SIGNALS: Mapping[str, str] = {
     "cov_chunk": "0..1: largest share of the query's idf in one chunk: the words stand together",
     "cov_place": "0..1: the same, the path's words counted in: the place answers",
-    "cov_head": "0..1: the same in signature, names and enclosing names: it is about these words",
-    "cov_names": "0..1: the same in names alone",
     "cov_file": "0..1: share of the query's idf anywhere in the file",
-    "cov_rare2": "0..1: share of the two rarest terms' idf in one chunk: the telling words",
-    "cov_rare2_head": "0..1: the same in signature, names and enclosing names",
+    "cov_rare2_head": "0..1: the two rarest terms' share in signature, names and enclosing names",
     "cov_rarest": "0 or 1: the rarest term that exists at all stands in the file",
     "cov_all": "0 or 1: one chunk with its path has every term that exists at all",
 }
@@ -28,20 +25,15 @@ SIGNALS: Mapping[str, str] = {
 def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
     idf = matches.of_kind(TermKind.WORD)
-    rare2 = _rarest(idf, 2)
     present = matches.present & matches.allowed
-    in_head = _in_head(matches)
     in_path = np.repeat(matches.path_counts > 0, matches.sizes, axis=1)
     in_file = (matches.total(present.astype(np.float32)) > 0) | (matches.path_counts > 0)
     place = matches.best(matches.share(present | (in_path & matches.allowed), idf))
     return {
         "cov_chunk": matches.best(matches.share(present, idf)),
         "cov_place": place,
-        "cov_head": matches.best(matches.share(in_head, idf)),
-        "cov_names": matches.best(matches.share(matches.counts[NAMES] > 0, idf)),
         "cov_file": matches.share(in_file, idf),
-        "cov_rare2": matches.best(matches.share(present, rare2)),
-        "cov_rare2_head": matches.best(matches.share(in_head, rare2)),
+        "cov_rare2_head": matches.best(matches.share(_in_head(matches), _rarest(idf, 2))),
         "cov_rarest": matches.share(in_file, _rarest(idf, 1)),
         "cov_all": (place >= np.float32(0.9999)).astype(np.float32),
     }

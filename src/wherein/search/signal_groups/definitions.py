@@ -19,12 +19,10 @@ SIGNALS: Mapping[str, str] = {
     "ex_cs": "0..1: defines a code name of the query as written, over the root of their number",
     "ex_alone": "0..1: as ex_cs, where the query asks for that name and nothing else",
     "ex_ci": "0..1: the same in any case, for every word of the query",
-    "ex_type": "0..1: as ex_cs, for types alone: a name's class before its uses as a method's name",
     "qualified": "0..1: defines a qualified name of the query inside what it is qualified by",
     "ex_home": "0 or 1: the file is called by a name of the query that it also defines",
     "name_f1": "0..1: best F1 of a defined name's words against the query's, by idf",
     "name_f1_type": "0..1: the same over chunks of types",
-    "qname_f1": "0..1: as name_f1, with the enclosing names' words added",
     "cov_def": "0..1: share of the query's words that are a definition's whole name here",
 }
 
@@ -73,14 +71,12 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
     exact = _defined(matches, query.symbols, ignore_case=False)
     by_word = [_defined(matches, [name], ignore_case=True) for name in query.names]
     any_case = np.maximum.reduce([*by_word, np.zeros(len(matches.files), np.float32)])
-    best, best_type, best_qualified = _name_likeness(matches)
+    best, best_type = _name_likeness(matches)
     return {
         "ex_cs": exact,
         "ex_alone": exact if _asks_one_name(query) else np.zeros_like(exact),
         "ex_ci": any_case,
-        "ex_type": exact * (best_type > 0),
         "ex_home": _at_home(matches, query),
-        "qname_f1": best_qualified,
         "qualified": _qualified(matches, query),
         "name_f1": best,
         "name_f1_type": best_type,
@@ -134,29 +130,20 @@ def _at_home(matches: Matches, query: Query) -> NDArray[np.float32]:
     return column
 
 
-def _name_likeness(
-    matches: Matches,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Return the best F1 of a name's words against the query's: of all, of types, of qualified."""
+def _name_likeness(matches: Matches) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the best F1 of a name's words against the query's: of all names, and of types."""
     n = len(matches.files)
-    best, best_type, best_qualified = [0.0] * n, [0.0] * n, [0.0] * n
+    best, best_type = [0.0] * n, [0.0] * n
     idf = matches.of_kind(TermKind.WORD)
     weights = {term.term: float(w) for term, w in zip(matches.terms, idf, strict=True) if w > 0}
     total = sum(weights.values())
     for row, ordinal in _chunks_by_names(matches, idf):
         head = matches.index.chunk_head(ordinal)
-        names = _parts_of(head.names)
-        value = _best_f1(names, (), weights, total)
-        outer = plain_terms(" ".join(head.enclosing)) if head.enclosing else ()
-        # Words around the name that are not in the query only take away.
-        has_outer = any(part in weights for part in outer)
-        with_outer = _best_f1(names, outer, weights, total) if has_outer else value
+        value = _best_f1(_parts_of(head.names), weights, total)
         best[row] = max(best[row], value)
-        best_qualified[row] = max(best_qualified[row], with_outer)
         if head.kind in TYPE_KINDS:
             best_type[row] = max(best_type[row], value)
-    columns = np.array([best, best_type, best_qualified], np.float32)
-    return columns[0], columns[1], columns[2]
+    return np.array(best, np.float32), np.array(best_type, np.float32)
 
 
 def _chunks_by_names(matches: Matches, idf: NDArray[np.float32]) -> Iterable[tuple[int, int]]:
@@ -177,21 +164,13 @@ def _parts_of(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(plain_terms(name) for name in names[:MAX_NAMES])
 
 
-def _best_f1(
-    names: Sequence[tuple[str, ...]],
-    outer: Sequence[str],
-    weights: Mapping[str, float],
-    total: float,
-) -> float:
-    """Return the best F1 of a name's words, with those of ``outer``, against the query's by idf."""
+def _best_f1(names: Sequence[tuple[str, ...]], weights: Mapping[str, float], total: float) -> float:
+    """Return the best F1 of a name's words against the query's, by idf."""
     best = 0.0
-    outer_found = {part for part in outer if part in weights}
     for parts in names:
-        found = [part for part in parts if part in weights]
+        found = dict.fromkeys(part for part in parts if part in weights)
         if found:
-            both = dict.fromkeys([*found, *sorted(outer_found)])
-            recall = sum(weights[part] for part in both) / total
-            n_words = len(parts) + sum(part not in parts for part in outer)
-            precision = len(both) / n_words
+            recall = sum(weights[part] for part in found) / total
+            precision = len(found) / len(parts)
             best = max(best, 2 * precision * recall / (precision + recall))
     return best

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from wherein.search.matches import Matches
 from wherein.search.retrievers import Candidates
-from wherein.search.signal_groups.aggregation import reciprocal_ranks
 from wherein.search.signal_groups.fields import mean_of_three
 from wherein.store.tree_index import TreeIndex
 
@@ -20,7 +19,6 @@ SIGNALS: Mapping[str, str] = {
     "d_rel": "0..1: d_best over the nearest chunk of all candidates",
     "d_top3": "0..1: mean cosine of the three nearest chunks",
     "d_mean": "-1..1: mean cosine of all chunks: the file as a whole",
-    "rr_dense": "0..1: 1 / rank among the candidates by d_best",
 }
 
 
@@ -42,5 +40,4 @@ def columns(
         "d_rel": np.clip(best / nearest, 0, 1),
         "d_top3": mean_of_three(np.maximum(rows, np.float32(0)), matches.starts),
         "d_mean": matches.total(rows) / np.maximum(matches.sizes - 1, 1),
-        "rr_dense": reciprocal_ranks(best),
     }

@@ -7,18 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.search.matches import BODY, DOCUMENTATION, ENCLOSING, NAMES, SIGNATURE, Matches
+from wherein.search.matches import BODY, DOCUMENTATION, NAMES, SIGNATURE, Matches
 from wherein.search.retrievers import best_in_each
 from wherein.store.formula import DENSITY_EXPONENT
 
 __all__ = ["SIGNALS", "columns", "mean_of_three"]
 
 SIGNALS: Mapping[str, str] = {
-    "body_best": "0..1: best chunk's BM25 by body alone, over all idf",
-    "sig_best": "0..1: best chunk's BM25 by signature alone: what it takes and gives",
+    "sig_best": "0..1: best chunk's BM25 by signature, over all idf: what it takes and gives",
     "doc_best": "0..1: best chunk's BM25 by documentation alone: what its author says it does",
-    "names_best": "0..1: best chunk's BM25 by names defined in it",
-    "encl_best": "0..1: best chunk's BM25 by enclosing names: the class a method belongs to",
     "body_top3": "0..1: mean of the three best chunks by body",
     "names_file": "0..1: sum over chunks by names / n^.65, capped at 1: a file made of such things",
     "doc_file": "0..1: sum over chunks by documentation / n^.65, capped at 1",
@@ -30,11 +27,8 @@ def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
     by_field = np.where(matches.allowed, matches.field_scores, np.float32(0))
     divisor = np.maximum(matches.sizes - 1, 1).astype(np.float32) ** np.float32(DENSITY_EXPONENT)
     return {
-        "body_best": matches.best(by_field[BODY]),
         "sig_best": matches.best(by_field[SIGNATURE]),
         "doc_best": matches.best(by_field[DOCUMENTATION]),
-        "names_best": matches.best(by_field[NAMES]),
-        "encl_best": matches.best(by_field[ENCLOSING]),
         "body_top3": mean_of_three(by_field[BODY], matches.starts),
         "names_file": np.minimum(matches.total(by_field[NAMES]) / divisor, 1),
         "doc_file": np.minimum(matches.total(by_field[DOCUMENTATION]) / divisor, 1),

@@ -16,7 +16,6 @@ __all__ = ["SIGNALS", "columns"]
 SIGNALS: Mapping[str, str] = {
     "join_body": "0..1: share of the joined neighbours' idf in one chunk's body",
     "join_names": "0..1: the same in the names a chunk defines",
-    "join_path": "0..1: the same in the path",
     "whole_body": "0..1: share of the written identifiers' idf in one chunk's body",
     "whole_names": "0..1: the same in the names a chunk defines",
     "soft_stem": "0..1: how much of the telling name begins like words of the query",
@@ -35,7 +34,6 @@ def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
     return {
         "join_body": matches.best(matches.share(body, joined)),
         "join_names": matches.best(matches.share(names, joined)),
-        "join_path": matches.share(matches.path_counts > 0, joined),
         "whole_body": matches.best(matches.share(body, whole)),
         "whole_names": matches.best(matches.share(names, whole)),
         "soft_stem": _soft_stems(facts, [t.term for t in matches.terms if t.kind == TermKind.WORD]),

@@ -32,11 +32,9 @@ SIGNALS: Mapping[str, str] = {
     "p_tooling": "0 or 1: scripts, builds, benchmarks",
     "p_docs": "0 or 1: prose",
     "p_config": "0 or 1: configuration or data",
-    "p_depth": "0..1: folders above it / 10",
     "p_logsize": "0..1: log2(1 + bytes) / 20: central files are large",
     "p_logdefs": "0..1: log2(1 + definitions) / 10",
     "p_stemlen": "0..1: words in the telling name / 5: plain names are the general ones",
-    "p_no_defs": "0 or 1: code without a definition",
 }
 
 
@@ -89,9 +87,7 @@ def _file_facts(
         facts.is_tooling,
         kind is FileKind.DOCS,
         kind in (FileKind.CONFIG, FileKind.DATA),
-        min(facts.depth / 10, 1.0),
         min(float(np.log2(1 + n_bytes)) / 20, 1.0),
         min(float(np.log2(1 + n_definitions)) / 10, 1.0),
         min(facts.n_stem_words / 5, 1.0),
-        is_code and n_definitions == 0,
     )
