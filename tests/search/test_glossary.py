@@ -12,6 +12,7 @@ from wherein.glossary import MAX_LINES, Glossary, GlossaryLine, format_line
 from wherein.glossary_block import glossary_in, with_block
 from wherein.search import pipeline, tree_glossary
 from wherein.search.query import GLOSSARY_WEIGHT, TermKind, understand
+from wherein.search.signal_groups.glossary import WEIGHTS
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
 from wherein.tools.search import search as search_tool
@@ -65,17 +66,27 @@ def test_only_identifiers_are_looked_for() -> None:
     assert names(lines, "refund") == ("total", "save", "run")
 
 
-def test_the_file_that_defines_the_name_comes_first_and_says_why(tmp_path: Path) -> None:
+def test_the_file_that_defines_the_name_is_found_and_says_why(tmp_path: Path) -> None:
     tree = Tree(tmp_path, FILES)
     plain = asked(tree, "refund", None)
     assert [hit.path for hit in plain.hits] == ["shop/mail.py"]
     helped = asked(tree, "refund", Glossary([REFUND]))
-    assert [hit.path for hit in helped.hits] == ["billing/charges.py", "shop/mail.py"]
     assert helped.glossary_names == ("reverse_charge",)
-    first = helped.hits[0]
-    assert first.signals["glossary"] > 0
-    assert sum(first.signals.values()) == pytest.approx(first.score, abs=1e-5)
-    assert first.matched_lines == (1,)
+    found = {hit.path: hit for hit in helped.hits}
+    assert set(found) == {"billing/charges.py", "shop/mail.py"}
+    hit = found["billing/charges.py"]
+    assert hit.signals["glossary"] == WEIGHTS["glossary"]
+    assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=1e-5)
+    assert hit.matched_lines == (1,)
+    assert "glossary" not in found["shop/mail.py"].signals
+
+
+def test_of_several_names_each_says_less(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, FILES)
+    both = Glossary([REFUND, GlossaryLine("refund", "rate", "billing/tax.py")])
+    signals = {hit.path: hit.signals.get("glossary") for hit in asked(tree, "refund", both).hits}
+    for path in ("billing/charges.py", "billing/tax.py"):
+        assert signals[path] == pytest.approx(WEIGHTS["glossary"] / 2**0.5)
 
 
 def test_without_a_spoken_line_the_answer_is_the_same_to_the_last_bit(tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ from wherein.search.query import Query
 __all__ = ["SIGNALS", "WEIGHTS", "columns"]
 
 SIGNALS: Mapping[str, str] = {
-    "glossary": "0..1: defines a name the glossary gives, over the root of how many files do",
+    "glossary": "0..1: defines a name the glossary gives, over the roots of how many files do, and"
+    " of how many names it gives: the more a query may mean, the less each name says",
 }
 
-WEIGHTS: Mapping[str, float] = {"glossary": 1.5}
-"""1 to 2 are alike (benchmarks/results/glossary-2026-11-30.md)."""
+WEIGHTS: Mapping[str, float] = {"glossary": 1.0}
+"""Chosen with `query.GLOSSARY_WEIGHT`: 1.5 gains no more where the lines help, and loses where they
+do not (benchmarks/results/glossary-2026-11-30.md)."""
 
 
 def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
@@ -31,5 +33,6 @@ def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
         files = matches.index.defining_files(name, ignore_case=False)
         rows = matches.rows_of(files)
         if len(rows):
-            column[rows] = np.maximum(column[rows], np.float32(len(files) ** -0.5))
+            share = (len(files) * len(query.glossary_names)) ** -0.5
+            column[rows] = np.maximum(column[rows], np.float32(share))
     return {"glossary": column}
