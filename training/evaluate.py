@@ -139,7 +139,13 @@ def ranks_of(scores: NDArray[np.float32], targets: NDArray[np.int64]) -> NDArray
 
 
 def mrr(scores: NDArray[np.float32], targets: NDArray[np.int64]) -> float:
-    """Return the mean reciprocal rank, 0 beyond the tenth place."""
+    """Return the mean reciprocal rank, 0 beyond the tenth place.
+
+    Raises:
+        ValueError: A score is not a number; it would compare as better than the first place.
+    """
+    if not np.isfinite(scores).all():
+        raise ValueError("scores that are not numbers")
     ranks = ranks_of(scores, targets)
     return float(np.where(ranks <= 10, 1 / ranks, 0).mean())
 

@@ -232,7 +232,9 @@ class PackagePairs:
         return len((parts[name] - whole) & have) >= max(1, len(parts[name]) - 1)
 
 
-def make_pairs(package: Path, output: Path, samples: Path, *, every: bool) -> Counter[str]:
+def make_pairs(
+    package: Path, output: Path, samples: Path, *, every: bool, most_bytes: int = MAX_SOURCE_BYTES
+) -> Counter[str]:
     """Write the arrays of one package; return how many queries of each kind it gave."""
     pairs = PackagePairs(package.stem, every=every)
     files: list[tuple[str, bytes]] = msgspec.msgpack.decode(package.read_bytes())
@@ -241,7 +243,7 @@ def make_pairs(package: Path, output: Path, samples: Path, *, every: bool) -> Co
     read = 0
     for number, (path, data) in enumerate(files):
         read += len(data)
-        if read > MAX_SOURCE_BYTES and not every:
+        if read > most_bytes and not every:
             break
         language = LANGUAGES[Path(path).suffix.lower()]
         if GENERATED.search(data[:1200]):
@@ -277,6 +279,9 @@ def main() -> None:
     parser.add_argument("--source", default="harvest")
     parser.add_argument("--output", default="pairs")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"))
+    parser.add_argument(
+        "--most-bytes", type=int, default=MAX_SOURCE_BYTES, help="of source read of one package"
+    )
     options = parser.parse_args()
     output = options.work / options.output
     output.mkdir(parents=True, exist_ok=True)
@@ -292,7 +297,10 @@ def main() -> None:
             continue
         if options.only and package.stem not in options.only:
             continue
-        kinds = make_pairs(package, target, options.work / "samples.jsonl", every=options.every)
+        kinds = make_pairs(
+            package, target, options.work / "samples.jsonl",
+            every=options.every, most_bytes=options.most_bytes,
+        )  # fmt: skip
         print(package.stem, dict(kinds), flush=True)
 
 

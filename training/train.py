@@ -37,6 +37,7 @@ from dataset import (
 )
 from evaluate import Model, holdouts, judge_all, table_of
 from numpy.typing import NDArray
+from starts import latent
 from torch import nn
 
 REST_KEPT = 0.6
@@ -70,6 +71,11 @@ class Options:
     workers: int = 2
     merge_every: int = 16
     mined: float = 0.0
+    start_kind: str = "random"
+    start_pairs: int = 200_000
+    confidence: float = 0.0
+    power: float = 1.0
+    bucket_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,10 +91,10 @@ class Run:
 class StaticModel(nn.Module):
     """The table, the two weightings, and how much each field of a passage counts."""
 
-    def __init__(self, n_rows: int, dim: int, rarity: NDArray[np.float32]) -> None:
+    def __init__(self, table: NDArray[np.float32], weights: NDArray[np.float32]) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.randn(n_rows, dim) / dim**0.5)
-        start = torch.from_numpy(np.log(rarity))
+        self.table = nn.Parameter(torch.from_numpy(table))
+        start = torch.from_numpy(np.log(weights))
         self.query_weights = nn.Parameter(start.clone())
         self.passage_weights = nn.Parameter(start.clone())
         self.field_weights = nn.Parameter(torch.tensor([0.0, -0.7, -0.7, 0.0, -0.7]))
@@ -217,11 +223,34 @@ class Batcher:
         )
 
 
-def rarity_of(pairs: Pairs, n_rows: int) -> NDArray[np.float32]:
-    """Return each row's inverse document frequency, scaled to a mean of about one."""
-    n = np.bincount(pairs.passages.values, minlength=n_rows)
+def start_weights(pairs: Pairs, vocabulary: Vocabulary, options: Options) -> NDArray[np.float32]:
+    """Return each row's weight before training.
+
+    Its inverse document frequency, scaled to a mean of about one, to the power `Options.power`;
+    times ``n / (n + confidence)`` for a term of about ``n`` passages, and times
+    `Options.bucket_weight` for a bucket: what training cannot learn counts less from the start.
+    """
+    n = np.bincount(pairs.passages.values, minlength=vocabulary.n_rows)
     idf = np.log1p(len(pairs.languages) / (n + 1.0))
-    return (idf / idf.mean()).astype(np.float32)
+    trust = (n + 1.0) / (n + 1.0 + options.confidence)
+    trust[len(vocabulary.terms) :] = options.bucket_weight
+    return ((idf / idf.mean()) ** options.power * trust).astype(np.float32)
+
+
+def start_table(pairs: Pairs, vocabulary: Vocabulary, options: Options) -> NDArray[np.float32]:
+    """Return the table before training, its rows of about length one.
+
+    ``random``: by the run's seed. ``latent``: of `starts.latent`, with random buckets; it does not
+    depend on the seed, so that runs with other seeds can be averaged.
+    """
+    shape = (vocabulary.n_rows, options.dim)
+    if options.start_kind == "random":
+        return (torch.randn(shape) / options.dim**0.5).numpy()
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal(shape, np.float32) / np.float32(options.dim**0.5)
+    n = len(vocabulary.terms)
+    table[:n] = latent(pairs, shape[0], options.dim, options.start_pairs, 1)[:n]
+    return table
 
 
 def chances_of(options: Options) -> dict[int, float]:
@@ -433,7 +462,9 @@ def main() -> None:
     kinds = np.bincount(pairs.query_kinds, minlength=5).tolist()
     print(f"{len(pairs.names)} packages, {len(pairs.languages)} passages, queries by kind {kinds}")
     torch.manual_seed(options.seed)
-    model = StaticModel(vocabulary.n_rows, options.dim, rarity_of(pairs, vocabulary.n_rows))
+    model = StaticModel(
+        start_table(pairs, vocabulary, options), start_weights(pairs, vocabulary, options)
+    )
     if start is not None:
         set_model(model, Model.load(start))
     context = multiprocessing.get_context("fork")
