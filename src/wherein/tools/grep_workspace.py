@@ -47,6 +47,8 @@ class _Kept:
 
     def __init__(self, index: GrepIndex) -> None:
         self.index = index
+        self.manifest: Manifest | None = None
+        """What the index was last told of; the same one needs no look at its long signature."""
         self.builder: Thread | None = None
 
 
@@ -88,8 +90,10 @@ def update_index(workspace: Workspace, *, waits: bool = False) -> GrepIndex | No
     if manifest is None or int(manifest.entries.stats[:, 0].sum()) < MIN_TREE_BYTES:
         return None
     kept = _kept_for(workspace)
-    key = blake2b(manifest.signature, digest_size=16).hexdigest() + manifest.head.snapshot_id
-    kept.index.take(tree_files(manifest), key)
+    if kept.manifest is not manifest:
+        key = blake2b(manifest.signature, digest_size=16).hexdigest() + manifest.head.snapshot_id
+        kept.index.take(tree_files(manifest), key)
+        kept.manifest = manifest
     if waits:
         kept.index.build()
     elif kept.index.n_uncovered > MAX_UNCOVERED or not kept.index.is_built:
