@@ -265,7 +265,7 @@ def test_a_search_does_without_a_server_that_is_gone_and_says_so(
     project.write("src/fresh.py", "def zebra_crossing():\n    return 1\n")
     server.replies += [answer({"error": "down"}, 401)] * 2
     found = project.run("search", "zebra_crossing", **gone)
-    assert found.stdout.startswith("src/fresh.py:1")
+    assert "\nsrc/fresh.py:1-3\n" in found.stdout
     assert "the model gave no vectors for what is new" in found.stdout
     assert "not indexed yet: src/fresh.py" in found.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -129,11 +130,19 @@ def _load(module: str, maker: Callable[[object], object], name: str) -> object:
     package = module.replace("_", "-")
     try:
         make = cast("Callable[[str], object]", maker(import_module(module)))
+        _silence()
         return make(str(_folder(name) or name))
     except (ImportError, OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         message = f"{package} cannot load {name!r}: {reason}"
         raise ProviderError(message, hint="check the folder or the hub name") from error
+
+
+def _silence() -> None:
+    """Keep a package's progress bars out of our output, where it has any."""
+    if "transformers" in sys.modules:
+        logging = import_module("transformers.utils.logging")
+        cast("Callable[[], None]", logging.disable_progress_bar)()
 
 
 def _fingerprint(kind: str, name: str) -> str:
