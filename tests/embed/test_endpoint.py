@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wherein.embed.departure import Departure, ModelAccess
+from wherein.embed.departure import Departure, ModelAccess, Notice, departure
 from wherein.embed.endpoint import EndpointEmbedder
 from wherein.embed.http import Endpoint, JsonClient, is_loopback
 from wherein.embed.load import endpoint_of, load_embedder, load_reranker
@@ -325,6 +325,20 @@ def test_the_first_departure_is_announced_with_host_amount_and_cost(tmp_path: An
         "source text leaves this machine for embed.invalid (model text-embedding-3-small): "
         "up to about 1,000,000 tokens, about $0.02"
     )
+
+
+def test_small_departures_are_told_once_in_a_repository_and_large_ones_each_time(
+    tmp_path: Any,
+) -> None:
+    told: list[Departure] = []
+    notice = Notice(told.append, lambda: tmp_path / "family" / "departures")
+    for n_chars in (5_000, 9_000, 400_000, 400_000, 7):
+        notice(departure("a.example", "m", n_chars))
+    assert [item.n_chars for item in told] == [5_000, 400_000, 400_000]
+    again = Notice(told.append, lambda: tmp_path / "family" / "departures")
+    again(departure("a.example", "m", 5))
+    again(departure("a.example", "other", 5))
+    assert [item.model for item in told[3:]] == ["other"]
 
 
 def test_a_model_on_this_machine_is_reached_by_its_setting(server: Any, tmp_path: Any) -> None:

@@ -113,8 +113,9 @@ class EndpointEmbedder:
         return f"endpoint-{blake2b(about.encode(), digest_size=12).hexdigest()}"
 
     def expect(self, n_chars: int) -> None:
-        """Be told how many characters a run will send at most, for the announcement."""
+        """Be told how many characters a run will send at most; each run is announced."""
         self._expected_chars = n_chars
+        self._told_chars = -1
 
     def embed_chunks(
         self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
