@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -361,3 +362,20 @@ def test_a_tracked_file_is_found_however_git_writes_its_index(tmp_path: Path) ->
         assert files_with(root, "needle", "out/deep") == ["out/deep/b.py"]
     git(root, "update-index", "--split-index")
     assert files_with(root, "needle") == ["out/deep/b.py"]
+
+
+def test_a_file_that_becomes_tracked_is_found_at_once(tmp_path: Path) -> None:
+    root = write_tree(
+        tmp_path / "repo", {".gitignore": "out/\n", "out/a.py": "needle\n", "out/b.py": "needle\n"}
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", "out/a.py")
+    time.sleep(0.1)  # what is remembered of git's index is older than a tick of the clock
+    assert files_with(root, "needle") == ["out/a.py"]
+    assert files_with(root, "needle") == ["out/a.py"]
+    git(root, "add", "-f", "out/b.py")
+    assert files_with(root, "needle") == ["out/a.py", "out/b.py"]
+    git(root, "rm", "-q", "--cached", "out/a.py")
+    assert files_with(root, "needle") == ["out/b.py"]
+    (root / "out" / "b.py").unlink()
+    assert files_with(root, "needle") == []

@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,6 +28,7 @@ from pathlib import Path
 
 from wherein.errors import MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
+from wherein.external.git_index import RACY_NS
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
 from wherein.walk.hidden import ignore_patterns, read_rules
@@ -49,6 +51,8 @@ MAX_PATHSPECS = 2_000
 
 MAX_COMPARED_BYTES = 50_000_000
 """Bytes of git's index looked through for names, in 3 ms: what starting git costs."""
+
+MAX_KNOWN_ROOTS = 32
 
 TIMEOUT_S = 30.0
 
@@ -247,14 +251,37 @@ def tracked_among(git: Git, ignored: Sequence[str]) -> list[str]:
         return []
     if len(ignored) > MAX_PATHSPECS:
         return tracked_but_ignored(git)
-    try:
-        done = git.run("ls-files", "-z", "--cached", "--", *ignored)
-    except (MissingProgramError, ProgramTimeoutError):
-        return []
-    if done.returncode != 0:  # one of them lies in a submodule
-        return tracked_but_ignored(git)
-    paths = dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1])
+    stamp = _index_stamp(git)
+    key = (git.root, stamp, tuple(ignored))
+    paths = _known_tracked.get(key) if stamp is not None else None
+    if paths is None:
+        try:
+            done = git.run("ls-files", "-z", "--cached", "--", *ignored)
+        except (MissingProgramError, ProgramTimeoutError):
+            return []
+        if done.returncode != 0:  # one of them lies in a submodule
+            return tracked_but_ignored(git)
+        paths = tuple(dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1]))
+        if stamp is not None:
+            if len(_known_tracked) >= MAX_KNOWN_ROOTS:
+                _known_tracked.clear()
+            _known_tracked[key] = paths
     return sorted(path for path in paths if _is_regular(git.root / path))
+
+
+_known_tracked: dict[tuple[Path, tuple[int, ...] | None, tuple[str, ...]], tuple[str, ...]] = {}
+"""What git said of the ignored entries of a root, while its index is the same file."""
+
+
+def _index_stamp(git: Git) -> tuple[int, ...] | None:
+    """Return what names the state of git's index; None when it was written a moment ago."""
+    try:
+        found = (git.git_dir / "index").stat()
+    except OSError:
+        return None
+    if max(found.st_mtime_ns, found.st_ctime_ns) + RACY_NS >= time.time_ns():
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _may_be_tracked(git: Git, ignored: Sequence[str]) -> bool:
