@@ -34,7 +34,7 @@ public peer set and .006 plain hit@10 on replay over 1, and nothing loses .002 (
 
 GLOSSARY_WEIGHT = 0.5
 """Chosen with the signal's weight on requests later than all the lines were mined from: .7 and 1
-gain as much where the lines help, and lose where they do not
+gain as much where the lines help, and lose more where they do not
 (benchmarks/results/glossary-2026-11-30.md)."""
 
 MAX_WORDS = 1500

@@ -22,8 +22,8 @@ SIGNALS: Mapping[str, str] = {
 }
 
 WEIGHTS: Mapping[str, float] = {"glossary": 1.0}
-"""Chosen with `query.GLOSSARY_WEIGHT`: 1.5 gains no more where the lines help, and loses where they
-do not (benchmarks/results/glossary-2026-11-30.md)."""
+"""Chosen with `query.GLOSSARY_WEIGHT`: 1.5 gains no more where the lines help, and loses more where
+they do not (benchmarks/results/glossary-2026-11-30.md)."""
 
 
 def columns(matches: Matches, query: Query) -> dict[str, NDArray[np.float32]]:
