@@ -39,7 +39,6 @@ __all__ = [
     "SourceFile",
     "Span",
     "TreeEntry",
-    "TreeState",
 ]
 
 FIELDS = ("body", "signature", "documentation", "names", "enclosing")
@@ -108,21 +107,6 @@ class TreeEntry:
     file: SourceFile
     blob_id: str
     """Git's blob hash of the bytes on disk (40 hex digits), the same outside git."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeState:
-    """What one working tree held when it was last looked at.
-
-    ``entries`` and ``skipped`` are sorted by path.
-    """
-
-    entries: tuple[TreeEntry, ...]
-    skipped: tuple[Skipped, ...]
-    snapshot_id: str
-    """Merkle root over the entries (name, kind, child id), 40 hex digits."""
-    head: str | None
-    """Commit checked out, None outside git or before the first commit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,6 @@ def test_the_file_changed_by_the_likest_commits_is_voted_first(tmp_path: Path) -
     view = make_view(tmp_path)
     votes = FileVotes(view).votes("customer wants a refund")
     assert view.paths[votes.ranking[0]] == "charge.py"
-    best = view.lines(votes.nearest[:1])[0]
-    assert "refund" in best.subject
 
 
 def test_signals_are_named_bounded_and_zero_for_an_unknown_word(tmp_path: Path) -> None:
@@ -59,8 +57,10 @@ def test_only_eligible_files_are_ranked(tmp_path: Path) -> None:
 
 def test_a_message_equal_to_the_query_is_as_similar_as_can_be(tmp_path: Path) -> None:
     view = make_view(tmp_path)
-    votes = FileVotes(view).votes("refund twice only once")
-    assert votes.similarity[votes.nearest[0]] > 0.9
+    query = "refund twice only once"
+    scores, ceiling = commit_scores(view, query_terms(query))
+    assert scores.max() / ceiling > 0.9
+    votes = FileVotes(view).votes(query)
     assert votes.signals["h_knn"][view.file_ids["charge.py"]] == 1
 
 

@@ -6,10 +6,10 @@ import pytest
 from tests.search.trees import Tree, indexed_file
 
 from wherein.embed.bundled import BundledEmbedder
-from wherein.errors import QueryError, SettingsError
+from wherein.errors import QueryError
 from wherein.search.pipeline import explain_features, search
 from wherein.search.query import Query, understand
-from wherein.search.rank import Weights, WeightSet, bundled_weights, read_weights
+from wherein.search.rank import Weights, WeightSet, bundled_weights
 from wherein.search.retrievers import (
     MAX_CANDIDATES,
     MAX_TERMS,
@@ -207,13 +207,6 @@ def test_a_set_of_weights_is_chosen_by_what_there_is() -> None:
     assert weights.choose(has_history=False, has_vectors=True) is sets["vectors"]
     assert weights.choose(has_history=True, has_vectors=True) is sets["history"]
     assert weights.choose(has_history=False, has_vectors=False) is sets["plain"]
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"version": 9, "sets": {}}', "[1]"])
-def test_an_unusable_weights_file_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "weights.json").write_text(text)
-    with pytest.raises(SettingsError):
-        read_weights(tmp_path / "weights.json")
 
 
 def as_seen(answer: Answer) -> list[object]:

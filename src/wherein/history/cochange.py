@@ -51,11 +51,6 @@ class CoChange:
         self._n_changes = np.bincount(files, is_small[rows], minlength=len(view.paths))
         self._folders = _folder_ids(view.paths)
 
-    def confidence(self, file_id: int) -> NDArray[np.float64]:
-        """Return each file's weighted share of ``file_id``'s changes; 0 for itself."""
-        together, _ = self._together(file_id)
-        return together / max(float(self._activity[file_id]), 1e-12)
-
     def companions(self, file_ids: Sequence[int], limit: int) -> list[Companion]:
         """Return the files that most surely change with any of ``file_ids``, best first."""
         n_files = len(self._view.paths)

@@ -9,7 +9,7 @@ from wherein.errors import ExternalError
 from wherein.external.git import TIMEOUT_S, Git
 from wherein.external.run import Completed
 
-__all__ = ["BareGit", "boundary_commits", "has_commits_missing", "open_source", "tree_paths"]
+__all__ = ["BareGit", "boundary_commits", "open_source", "tree_paths"]
 
 
 class BareGit(Git):
@@ -52,11 +52,6 @@ def boundary_commits(git: Git) -> frozenset[str]:
     except (FileNotFoundError, UnicodeDecodeError):
         return frozenset()
     return frozenset(text.split())
-
-
-def has_commits_missing(git: Git) -> bool:
-    """Return whether the clone was cut, so that its history says nothing of what came before."""
-    return bool(boundary_commits(git))
 
 
 def tree_paths(git: Git, commit: str) -> list[tuple[str, str, int]]:

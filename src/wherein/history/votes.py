@@ -70,10 +70,6 @@ class Votes:
     """Signal name to ``(n_files,)``."""
     ranking: tuple[int, ...]
     """File ids by the fused votes, best first; files without any vote are left out."""
-    nearest: tuple[int, ...]
-    """Rows of the nearest commits, best first."""
-    similarity: Mapping[int, float]
-    """Row of a nearest commit to its similarity, 0 to 1."""
 
 
 class FileVotes:
@@ -99,10 +95,9 @@ class FileVotes:
     def votes(self, query: str | Sequence[str]) -> Votes:
         """Return the signals of every file for ``query``: text, or terms already made."""
         terms = query_terms(query) if isinstance(query, str) else list(dict.fromkeys(query))
-        scores, ceiling = commit_scores(self.view, terms)
+        scores, _ = commit_scores(self.view, terms)
         rows = np.nonzero(scores)[0]
         rows = rows[np.lexsort((rows, -scores[rows]))][:_NEAREST]
-        similarity = np.minimum(scores[rows] / ceiling, 1.0) if len(rows) else scores[rows]
         knn = self._vote(rows, scores[rows])
         document = self._documents(terms)
         knn_rr, document_rr = self._reciprocal(knn), self._reciprocal(document)
@@ -117,8 +112,6 @@ class FileVotes:
         return Votes(
             signals={name: signals[name].astype(np.float32) for name in SIGNALS},
             ranking=ranking,
-            nearest=tuple(rows.tolist()),
-            similarity=dict(zip(rows.tolist(), similarity.tolist(), strict=True)),
         )
 
     def _vote(self, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.external.git import Git
 from wherein.history.open import History
 from wherein.history.view import HistoryView
 from wherein.history.votes import SIGNALS, FileVotes, Votes
@@ -17,7 +15,7 @@ from wherein.search.retrievers import Retrieved
 from wherein.store.tree_index import TreeIndex
 from wherein.types import FileFlag, FileKind
 
-__all__ = ["HistorySource", "open_history_source"]
+__all__ = ["HistorySource"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +114,6 @@ class HistorySource:
         eligible = {False: is_code & is_own, True: is_code}
         self._prepared = _Prepared(index, self.until, ordinals, file_ids, eligible, {}, view)
         return self._prepared
-
-
-def open_history_source(git: Git | None, family: Path | None) -> HistorySource | None:
-    """Return the history of the commit checked out, None outside git or before the first commit.
-
-    Args:
-        git: The repository.
-        family: The folder of the repository's family in the index; None keeps all in memory.
-    """
-    if git is None:
-        return None
-    head = git.head()
-    return None if head is None else HistorySource(History(git, family), head)
 
 
 def _voters(prepared: _Prepared, *, with_tests: bool) -> FileVotes:

@@ -44,8 +44,6 @@ class PathFacts:
     n_stem_words: int
     folder_terms: frozenset[str]
     last_folder_terms: frozenset[str]
-    depth: int
-    """Number of folders above it."""
     is_entry: bool
     """``index``, ``main``, ``mod``, ``__init__``…"""
     is_private: bool
@@ -77,7 +75,6 @@ def path_facts(path: str) -> PathFacts:
         n_stem_words=len(stem_terms),
         folder_terms=frozenset(plain_terms(folder)),
         last_folder_terms=frozenset(plain_terms(folder.rpartition("/")[2])),
-        depth=path.count("/"),
         is_entry=raw_stem in ENTRY_STEMS,
         is_private=name.startswith("_") and not name.startswith("__"),
         is_internal=bool(_INTERNAL.search(path)),

@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files as package_files
-from pathlib import Path
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.errors import SettingsError
 from wherein.search.signals import Evaluated
 
 __all__ = [
@@ -27,7 +25,6 @@ __all__ = [
     "Weights",
     "bundled_weights",
     "contributions",
-    "read_weights",
     "situation",
 ]
 
@@ -66,8 +63,6 @@ class Weights(msgspec.Struct, frozen=True):
         return self.sets["plain"]
 
 
-WEIGHTS_VERSION = 1
-
 SITUATIONS = ("plain", "vectors", "history", "history+vectors")
 """The sets a weights file may have."""
 
@@ -78,31 +73,11 @@ def situation(*, has_history: bool, has_vectors: bool) -> str:
     return "+".join(name for name, has in names if has) or "plain"
 
 
-def read_weights(path: Path) -> Weights:
-    """Read a weights file.
-
-    Raises:
-        SettingsError: It cannot be read or is not one.
-    """
-    try:
-        return _decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError, ValueError) as error:
-        message = f"weights file {str(path)!r} cannot be used: {error}"
-        raise SettingsError(message, hint="leave it out to use the bundled weights") from error
-
-
 @lru_cache(maxsize=1)
 def bundled_weights() -> Weights:
     """Return the weights that come with the package."""
-    return _decode((package_files("wherein.search") / "data" / "weights.json").read_bytes())
-
-
-def _decode(data: bytes) -> Weights:
-    weights = msgspec.json.decode(data, type=Weights)
-    if weights.version != WEIGHTS_VERSION or "plain" not in weights.sets:
-        message = f"version {weights.version}, sets {sorted(weights.sets)}"
-        raise ValueError(message)
-    return weights
+    data = (package_files("wherein.search") / "data" / "weights.json").read_bytes()
+    return msgspec.json.decode(data, type=Weights)
 
 
 @dataclass(frozen=True, slots=True)

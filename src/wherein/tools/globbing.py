@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wherein.errors import PatternError
 
-__all__ = ["GlobSet", "anchor_globs", "escape_glob", "glob_to_regex"]
+__all__ = ["GlobSet", "anchor_globs", "escape_glob"]
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}!])")
 
@@ -94,15 +94,6 @@ def _compiled(glob: str, ignore_case: bool) -> _Glob:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     regex = _Translator(body, glob).translate()
     return _Glob(admits, is_folder_only, re.compile(regex + r"\Z", flags))
-
-
-def glob_to_regex(glob: str) -> str:
-    """Return the regular expression of a pattern, not anchored.
-
-    Raises:
-        PatternError: A class or a brace is not closed.
-    """
-    return _Translator(glob, glob).translate()
 
 
 class _Translator:
