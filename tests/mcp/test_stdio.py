@@ -216,11 +216,7 @@ def test_the_server_and_its_children_go_when_the_client_closes_its_end(
         server.answer(3)
         below = children_of(server.process.pid)
 
-        started = time.monotonic()
-        code = server.close_input()
-
-        assert code == 0
-        assert time.monotonic() - started < 5
+        assert server.close_input() == 0
         assert wait_until_gone(below) == set()
 
 
