@@ -214,3 +214,86 @@ def test_a_watched_workspace_answers_from_the_files_as_they_are(tmp_path: Path) 
         assert [hit.symbol for hit in again.hits] == [name]
     assert workspace.search("retry_request", limit=1).counters.files_indexed == 0
     state.workspace(state.root).close()
+
+
+def test_a_file_written_through_a_name_outside_is_answered_as_it_is(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    state = make_state(write_shop(root))
+    workspace = state.workspace(state.root)
+    workspace.refresh()
+    watch = watch_of(state.root)
+    workspace.trust(watch)
+    other = tmp_path / "other.py"
+    workspace.search("basket", limit=1)
+    os.link(root / "src" / "retry.py", other)
+
+    for i in range(3):
+        name = f"word{i}{os.getpid()}"
+        workspace.search(name, limit=1)
+        other.write_text(f"def {name}():\n    return 1\n")
+        assert [hit.symbol for hit in workspace.search(name, limit=1).hits] == [name]
+    state.workspace(state.root).close()
+
+
+def git(folder: Path, *args: str) -> None:
+    subprocess.run(["git", "-C", folder, *args], check=True)
+
+
+def test_ignore_rules_named_later_are_watched_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    root = tmp_path / "tree"
+    root.mkdir()
+    git(root, "init", "-q")
+    (tmp_path / ".gitconfig").write_text("[include]\n\tpath = more\n")
+    watch = watch_of(root)
+    for config in (tmp_path / "more", tmp_path / ".gitconfig", root / ".git" / "config"):
+        rules = tmp_path / f"rules of {config.parent.name}{config.name}"
+        mark = watch.mark()
+        assert mark is not None
+        with config.open("a") as file:
+            file.write(f'[core]\n\texcludesFile = "{rules}"\n')
+        assert not watch.is_quiet(mark), config
+        mark = watch.mark()
+        assert mark is not None
+        rules.write_text("*.md\n")
+        assert not watch.is_quiet(mark), rules
+
+
+def test_a_repository_made_above_ends_the_watch(tmp_path: Path) -> None:
+    root = tmp_path / "a" / "tree"
+    root.mkdir(parents=True)
+    watch = watch_of(root)
+    mark = watch.mark()
+    assert mark is not None
+
+    git(tmp_path, "init", "-q")
+
+    assert not watch.is_quiet(mark)
+    assert watch.mark() is None
+
+
+@pytest.mark.parametrize(
+    ("mounts", "is_watched"),
+    [
+        ("{root} ext4", True),
+        ("{root} nfs4", False),
+        ("{root} ext4\n{root}/sub fuse.sshfs", False),
+        ("{root} ext4\n{root}/sub tmpfs", True),
+        ("{root} ext4\n{root}beside nfs4", True),
+    ],
+)
+def test_file_systems_that_tell_nobody_are_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounts: str, *, is_watched: bool
+) -> None:
+    root = tmp_path / "my tree"  # the system writes the blank as \040
+    root.mkdir()
+    place = str(root).replace(" ", "\\040")
+    lines = ["/ ext4", *mounts.format(root=place).splitlines()]
+    listing = tmp_path / "mounts"
+    listing.write_text("".join(f"device {line} rw 0 0\n" for line in lines))
+    monkeypatch.setattr("wherein.mcp.surroundings.MOUNTS", listing)
+
+    assert (make_watch(root, {"HOME": str(tmp_path)}) is not None) == is_watched

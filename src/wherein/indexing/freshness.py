@@ -180,9 +180,12 @@ class Freshness:
             signature = manifest.signature
             if self.settings.include:  # comparing does not handle it, looking does
                 is_same = look_unchanged(self.root, self.settings, signature)
+                mark = None
             else:
                 changes = list_changes(self.root, self.settings, signature)
                 is_same = changes is not None and changes.signature is signature
+                if changes is not None and changes.has_other_names:
+                    mark = None  # written through a name elsewhere, a file makes no event here
         except CorruptIndexError:
             is_same = False
         self._seen = (manifest, mark) if is_same and mark is not None else None

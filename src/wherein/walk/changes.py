@@ -58,6 +58,8 @@ class Changes:
     signature: bytes
     """For the next comparison; the very object that was given when nothing at all changed."""
     started_ns: int
+    has_other_names: bool = False
+    """Whether a file that was known before has a second name (a hard link), maybe outside."""
 
     @property
     def is_empty(self) -> bool:
@@ -117,6 +119,7 @@ class _Comparison:
         self._outer: dict[str, Row] = {}
         self._rows: dict[str, Row] = {}
         self._folders: dict[str, Row] = {}
+        self._has_other_names = False
 
     def run(self) -> Changes | None:
         folder = find_git_folder(self._root)
@@ -126,7 +129,7 @@ class _Comparison:
         moved = self._look_at_folders()
         if not (changed or removed or moved or is_index_changed):
             head = folder.head() if folder is not None else None
-            return Changes((), (), (), head, self._given, self._started_ns)
+            return Changes((), (), (), head, self._given, self._started_ns, self._has_other_names)
         if moved or is_index_changed:
             git = self._open_git(folder)
             new = self._new_names(git, moved)
@@ -150,6 +153,7 @@ class _Comparison:
             folder.head() if folder is not None else None,
             self._signature(),
             self._started_ns,
+            self._has_other_names,
         )
 
     def _signature(self) -> bytes:
@@ -194,8 +198,11 @@ class _Comparison:
         names = self._known.places.files
         base = self._base
         try:
-            rows = list(map(stat_fields, map(os.lstat, [base + name for name in names])))
+            stats = list(map(os.lstat, [base + name for name in names]))
+            self._has_other_names = any(found.st_nlink > 1 for found in stats)
+            rows = list(map(stat_fields, stats))
         except OSError:
+            self._has_other_names = True  # nobody looked; one is gone, which is a change anyway
             rows = [stat_row(base + name) for name in names]
         packed, stamps = pack_rows(rows), self._known.stamps
         self._rows = dict(zip(names, rows, strict=True))
