@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from wherein.errors import ExternalError
+from wherein.external.workers import Worker
+from wherein.indexing import pool as pool_module
 from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
 from wherein.indexing.pool import Pool
 from wherein.settings import Settings
@@ -56,6 +58,28 @@ def test_a_crash_or_endless_loop_costs_one_file(tmp_path: Path, size: int) -> No
     }
     assert skipped == {"raises.py", "memory.py"}
     assert len(found) == 26
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_workers_give_way_to_new_ones_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    hired: list[str] = []
+
+    class Counted(Worker):
+        def __init__(self, module: str) -> None:
+            hired.append(module)
+            super().__init__(module)
+
+    monkeypatch.setattr(pool_module, "Worker", Counted)
+    monkeypatch.setattr(pool_module, "_RETIREMENT_BYTES", 100)
+    texts = {f"f{number}.py": f"def fn_{number}():\n    pass\n" for number in range(60)}
+    found = run(tmp_path, texts, "wherein.indexing.worker", size)
+    assert found.pop("absent.py").reason == GONE
+    assert {name: outcome.blob_id for name, outcome in found.items()} == {
+        name: blob_id(text.encode()) for name, text in texts.items()
+    }
+    assert len(hired) > size
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_tree_of_failed_files(tmp_path: Path) -> None:
