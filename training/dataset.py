@@ -18,7 +18,8 @@ N_COLUMNS = 6
 BODY, SIGNATURE, COMMENTS, NAMES, ENCLOSING, REST = range(N_COLUMNS)
 FEWEST_TERMS = 4
 """A passage of fewer terms is a stub that any query could ask for."""
-DOCUMENTATION, NAME, TEST, ERROR, HEADING = range(5)
+KINDS = ("documentation", "name", "test", "error", "heading", "change")
+DOCUMENTATION, NAME, TEST, ERROR, HEADING, CHANGE = range(len(KINDS))
 
 
 @dataclass
@@ -263,7 +264,7 @@ def batches(
     that `mine` found, so they are hard negatives.
     ``part`` (k, n) yields the k-th of n equal shares: with equal ``rng`` they do not overlap.
     """
-    chance = np.array([chances.get(kind, 0.0) for kind in range(5)])[pairs.query_kinds]
+    chance = np.array([chances.get(kind, 0.0) for kind in range(len(KINDS))])[pairs.query_kinds]
     chosen = np.flatnonzero(rng.random(len(chance)) < chance)
     passage = pairs.query_passages[chosen]
     # Near in the package: by passage number in blocks, blocks shuffled.

@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from dataset import Ragged
-from filters import LANGUAGES
+from filters import language_of
 from numpy.typing import NDArray
 
 FEWEST_TERMS = 8
@@ -57,7 +57,7 @@ def barred_files(package: Path, copied: re.Pattern[bytes]) -> set[int]:
     random.Random(package.stem).shuffle(files)
     found: set[int] = set()
     for number, (path, data) in enumerate(files):
-        is_script = LANGUAGES[Path(path).suffix.lower()] in _SCRIPTS
+        is_script = language_of(path) in _SCRIPTS
         in_wheel = package.stem.startswith("pypi-")
         is_bundle = is_script and (in_wheel or bool(_BUNDLE.search(data)))
         if is_bundle or (b"from" in data and copied.search(data)):

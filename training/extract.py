@@ -100,7 +100,8 @@ def passages(path: str, data: bytes, language: str) -> Iterator[Passage]:
     starts = [start for start, _ in comments]
     in_tests = bool(re.search(r"(^|/)(tests?|specs?|__tests__)/|[._]test\.|[._]spec\.|^test_|"
                               r"/test_|Tests?\.(java|cs|kt|swift)$", path))  # fmt: skip
-    for node in captures.get("definition", ()):
+    # Captures come in no certain order; what is chosen at random later must not hang on it.
+    for node in sorted(captures.get("definition", ()), key=lambda node: node.byte_range):
         name = _name(node, language)
         if not name or node.end_byte - node.start_byte < 30:
             continue
@@ -299,10 +300,11 @@ def split_documentation(raw: str, name: str) -> tuple[str, str]:
     query = sentence.group(0) if sentence and len(first) > 240 else first
     rest = " ".join([first[len(query) :], *paragraphs[1:], rest])
     query = query.removeprefix(f"{name} ") if name else query
-    return (query, rest[:1200]) if _is_prose(query) else ("", "")
+    return (query, rest[:1200]) if is_prose(query) else ("", "")
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a text reads as words, not as code, and is no longer than a paragraph."""
     words = re.findall(r"[^\W\d_]{2,}", text)
     odd = len(re.findall(r"[;{}=<>|&$\\]", text))
     return 3 <= len(words) <= 70 and odd <= len(words) / 4 and len(text) < 700
@@ -333,5 +335,5 @@ def code_blocks(text: str) -> Iterator[tuple[str, str, str]]:
             lambda m: " " + next((g for g in m.groups() if g), "") + " ", paragraph
         )
         query = f"{heading}. {paragraph}" if heading not in paragraph else paragraph
-        if _is_prose(query):
+        if is_prose(query):
             yield query, code, block.group(1) or block.group(3) or ""

@@ -16,6 +16,12 @@ LANGUAGES = {
 }  # fmt: skip
 """Suffix to grammar name; an empty name is a file that is not wanted."""
 
+_CHANGELOG = re.compile(
+    r"(^|/)(change-?log|changes|news|history|releases?|release-?notes|whats-?new)([-_.\d][^/]*)?$|"
+    r"(^|/)(change-?logs?|changes|news|releases|release-?notes|whats-?new)/[^/]+$",
+    re.IGNORECASE,
+)
+
 _VENDORED = re.compile(
     r"(^|/)(_?vendor(ed|s)?|third[-_]?party|3rd[-_]?party|node_modules|bower_components|"
     r"deps|externals?|extern|ext_?libs?|bundled|submodules?|site-packages|dist-packages-vendored|"
@@ -50,6 +56,19 @@ _SPELLED = (
 )
 
 
+def is_changelog(path: str) -> bool:
+    """Whether the file at ``path`` tells by its name that it lists changes."""
+    suffix = PurePosixPath(path).suffix.lower()
+    is_text = suffix in {"", ".md", ".rst", ".txt"} or suffix[1:].isdigit()
+    return is_text and bool(_CHANGELOG.search(path.replace("_", "-")))
+
+
+def language_of(path: str) -> str:
+    """Return a file's grammar name, ``plain`` for a changelog without markup, or nothing."""
+    named = LANGUAGES.get(PurePosixPath(path).suffix.lower())
+    return named if named is not None else "plain" if is_changelog(path) else ""
+
+
 class Filters:
     """Decides file by file, with the reason for each refusal.
 
@@ -66,8 +85,8 @@ class Filters:
         self._barred = re.compile(rf"(^|/)({plain})(-[\d.]+)?(/|$)|{_SPELLED}", re.IGNORECASE)
 
     def language(self, path: str) -> str:
-        """Return the grammar name of a file that may be used, else an empty string."""
-        return LANGUAGES.get(PurePosixPath(path).suffix.lower(), "")
+        """Return the language of a file that may be used (`language_of`), else an empty string."""
+        return language_of(path)
 
     def refusal(self, path: str) -> str:
         """Return why the file at ``path`` inside its package may not be used, or nothing."""

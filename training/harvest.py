@@ -17,6 +17,7 @@ import subprocess  # noqa: TID251 # package clients, outside the product
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -24,7 +25,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
-from filters import Filters, is_minified
+from filters import Filters, is_changelog, is_minified
 from licences import Licence, from_debian, from_text, header_forbids, is_permissive_name
 
 MAX_FILE_BYTES = 600_000
@@ -147,7 +148,7 @@ def keep(
     files: list[Member] = []
     total = 0
     for archive in archives:
-        for path, data in members(archive):
+        for path, data in map(_unpacked, members(archive)):
             reader.see(path, data)
             if not filters.language(path):
                 continue
@@ -164,6 +165,18 @@ def keep(
     allowed = [(path, data) for path, data in files if licence.allows(path)]
     refused["other licence"] += len(files) - len(allowed)
     return (allowed if licence.is_permissive else []), licence, refused
+
+
+def _unpacked(member: Member) -> Member:
+    """Return a gzipped changelog, as Debian's packages have them, as plain text."""
+    path, data = member
+    plain = path.removesuffix(".gz")
+    if plain == path or not is_changelog(plain):
+        return member
+    try:
+        return plain, zlib.decompressobj(wbits=31).decompress(data, MAX_FILE_BYTES)
+    except zlib.error:
+        return member
 
 
 def _content_refusal(data: bytes) -> str:

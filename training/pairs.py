@@ -25,20 +25,33 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from extract import GENERATED, Passage, code_blocks, error_text, passages, split_documentation
-from filters import LANGUAGES
+from changes import Change, changes
+from dataset import KINDS
+from extract import (
+    GENERATED,
+    Passage,
+    code_blocks,
+    error_text,
+    is_prose,
+    passages,
+    split_documentation,
+)
+from filters import LANGUAGES, is_changelog, language_of
 
 from wherein.embed.words import query_features
 from wherein.tokens import count_terms, identifier_terms, scan_words
 
 COLUMNS = ("body", "signature", "comments", "names", "enclosing", "rest")
-KINDS = ("documentation", "name", "test", "error", "heading")
 MAX_DOCUMENTED = 40_000
 """Documented passages of one package: more would outweigh other packages of the language."""
 MAX_SOURCE_BYTES = 25_000_000
 """Of one package, in an order that its name seeds: the largest would take most of the time."""
 UNDOCUMENTED_SHARE = 0.6
 SAMPLE_EVERY = 97
+MOST_NAMESAKES = 3
+"""A name with more definitions does not tell which one a changelog means."""
+MOST_CHANGES = 4
+"""Changelog entries that ask for one name; the newest come first in a file."""
 
 
 class Table:
@@ -157,13 +170,20 @@ class PackagePairs:
     """
 
     def __init__(self, package: str, *, every: bool = False) -> None:
-        self.every = every
+        self.package, self.every = package, every
         self.shard = Shard()
         self.samples: list[dict[str, str]] = []
         self._random = random.Random(package)
         self._documented = 0
         self._by_name: dict[str, list[int]] = {}
         self._tests: list[tuple[str, str, frozenset[str]]] = []
+        self._changes: dict[str, list[Change]] = {}
+        self._changed: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+
+    def add_changes(self, text: str) -> None:
+        """Take a changelog; all of them come before the source files whose names they say."""
+        for change in changes(text):
+            self._changes.setdefault(change.name, []).append(change)
 
     def add_source(self, path: str, data: bytes, language: str, file: int) -> None:
         """Take the definitions of a source file."""
@@ -178,16 +198,16 @@ class PackagePairs:
         error = error_text(found.text)
         if self.every and found.text.lstrip().startswith("class "):
             return
-        if query and self._documented >= MAX_DOCUMENTED:
-            return
-        if (
-            not self.every
-            and not query
-            and self._random.random() > UNDOCUMENTED_SHARE * (0.9 if error else 0.5)
-        ):
+        is_kept = self._is_kept(query, error)
+        is_changed = not self.every and self._is_changed(found.name)
+        if not (is_kept or is_changed):
             return
         language = LANGUAGE_NAMES.index(found.language)
         passage = self.shard.add_passage(columns_of(found, rest), language, file)
+        if is_changed:
+            self._changed.setdefault(found.name, []).append((passage, found.enclosing))
+        if not is_kept:
+            return
         self._by_name.setdefault(found.name, []).append(passage)
         if query:
             self._documented += 1
@@ -199,6 +219,16 @@ class PackagePairs:
             self.shard.add_query(words, passage, "name")
         if error:
             self.shard.add_query(error, passage, "error")
+
+    def _is_kept(self, query: str, error: str) -> bool:
+        """Whether a definition takes part whatever names it: a share of the undocumented does."""
+        if query:
+            return self._documented < MAX_DOCUMENTED
+        share = UNDOCUMENTED_SHARE * (0.9 if error else 0.5)
+        return self.every or self._random.random() <= share
+
+    def _is_changed(self, name: str) -> bool:
+        return name in self._changes and len(self._changed.get(name, ())) <= MOST_NAMESAKES
 
     def _see_test(self, found: Passage) -> None:
         words = spoken(re.sub(r"^[tT]est_?|_?[tT]est$", "", found.name))
@@ -226,6 +256,20 @@ class PackagePairs:
                 if len(self._by_name[best]) <= 2:
                     self.shard.add_query(query, self._by_name[best][0], "test")
 
+    def link_changes(self) -> None:
+        """Point each changelog entry at the definition it names, half of them without the name."""
+        # A generator of its own: a changelog changes no other choice.
+        chance = random.Random(f"{self.package} changes")
+        for name, namesakes in self._changed.items():
+            if len(namesakes) > MOST_NAMESAKES:
+                continue
+            for change in self._changes[name][:MOST_CHANGES]:
+                meant = [number for number, above in namesakes if change.may_mean(above)]
+                query = change.query(masked=chance.random() < 0.5)
+                # What says nothing but the name is no query.
+                if meant and is_prose(query) and is_prose(change.query(masked=True)):
+                    self.shard.add_query(query, chance.choice(meant), "change")
+
     @staticmethod
     def _is_named(name: str, parts: dict[str, set[str]], have: set[str]) -> bool:
         whole = {"".join(parts[name])} if len(parts[name]) == 1 else set()
@@ -240,13 +284,16 @@ def make_pairs(
     files: list[tuple[str, bytes]] = msgspec.msgpack.decode(package.read_bytes())
     random.Random(package.stem).shuffle(files)
     main = _main_language(path for path, _ in files)
+    for path, data in files:
+        if is_changelog(path):
+            pairs.add_changes(data.decode("utf-8", "replace"))
     read = 0
     for number, (path, data) in enumerate(files):
         read += len(data)
         if read > most_bytes and not every:
             break
-        language = LANGUAGES[Path(path).suffix.lower()]
-        if GENERATED.search(data[:1200]):
+        language = language_of(path)
+        if language == "plain" or GENERATED.search(data[:1200]):
             continue
         try:
             if language in {"markdown", "rst"}:
@@ -256,6 +303,7 @@ def make_pairs(
         except RecursionError:
             continue
     pairs.link_tests()
+    pairs.link_changes()
     pairs.shard.save(output)
     with samples.open("a") as stream:
         for sample in pairs.samples:
@@ -264,8 +312,10 @@ def make_pairs(
 
 
 def _main_language(paths: Iterable[str]) -> str:
-    languages = Counter(LANGUAGES[Path(path).suffix.lower()] for path in paths)
-    named = [name for name, _ in languages.most_common() if name not in {"markdown", "rst"}]
+    languages = Counter(map(language_of, paths))
+    named = [
+        name for name, _ in languages.most_common() if name not in {"markdown", "rst", "plain"}
+    ]
     return named[0] if named else "markdown"
 
 

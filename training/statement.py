@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from dataset import open_pairs
-from pairs import KINDS, LANGUAGE_NAMES
+from dataset import KINDS, open_pairs
+from pairs import LANGUAGE_NAMES
 from train import training_shards
 
 

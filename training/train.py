@@ -20,9 +20,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from dataset import (
+    CHANGE,
     DOCUMENTATION,
     ERROR,
     HEADING,
+    KINDS,
     NAME,
     REST,
     TEST,
@@ -66,6 +68,7 @@ class Options:
     tests: float = 1.0
     errors: float = 0.7
     headings: float = 1.0
+    changes: float = 1.0
     share: float = 1.0
     seed: int = 1
     workers: int = 2
@@ -257,7 +260,7 @@ def chances_of(options: Options) -> dict[int, float]:
     """Return with which chance a query of each kind takes part in an epoch."""
     whole = {
         DOCUMENTATION: 1.0, NAME: options.names, TEST: options.tests, ERROR: options.errors,
-        HEADING: options.headings,
+        HEADING: options.headings, CHANGE: options.changes,
     }  # fmt: skip
     return {kind: chance * options.share for kind, chance in whole.items()}
 
@@ -459,7 +462,7 @@ def main() -> None:
     torch.set_num_threads(1)
     folder = prepare(work, options) if dataset is None else dataset
     pairs, vocabulary = open_pairs(folder)
-    kinds = np.bincount(pairs.query_kinds, minlength=5).tolist()
+    kinds = np.bincount(pairs.query_kinds, minlength=len(KINDS)).tolist()
     print(f"{len(pairs.names)} packages, {len(pairs.languages)} passages, queries by kind {kinds}")
     torch.manual_seed(options.seed)
     model = StaticModel(
