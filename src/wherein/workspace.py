@@ -7,19 +7,20 @@ import os
 import shutil
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Generator, Sequence, Set
+from collections.abc import Callable, Generator, Set
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from wherein.embed.departure import ModelAccess, Notice
 from wherein.embed.load import load_embedder, load_reranker
-from wherein.errors import CorruptIndexError, LockedError, PathError, StoreError
+from wherein.errors import CorruptIndexError, LockedError, StoreError
 from wherein.indexing.freshness import Coverage, Freshness, Watch
+from wherein.indexing.opened import OpenedIndex
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
+from wherein.indexing.status import Status, with_index
 from wherein.search.arguments import check_limit, check_line, check_text
 from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
@@ -28,12 +29,9 @@ from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
 from wherein.store.layout import Layout, iter_layouts
 from wherein.store.lock import FileLock
-from wherein.store.manifest import Manifest, SegmentUse, read_head
-from wherein.store.segment import Segment
+from wherein.store.manifest import Manifest, read_head
 from wherein.store.tree_index import TreeIndex
-from wherein.types import Answer, Skipped, TreeEntry
-from wherein.walk.encoding import decode
-from wherein.walk.reading import TreeReader
+from wherein.types import Answer, TreeEntry
 from wherein.walk.walker import real_root, with_links_now
 
 if TYPE_CHECKING:
@@ -42,50 +40,14 @@ if TYPE_CHECKING:
     from wherein.search.reranking import Reranking
     from wherein.search.retrievers import SignalSource
 
-__all__ = ["Progress", "Status", "Workspace", "indexed_roots"]
+__all__ = ["Progress", "Workspace", "indexed_roots"]
 
 _T = TypeVar("_T")
 
 _TRIES = 3
 """A file that changes between three answers and their verification is named as not covered."""
 
-_SCAN_SECONDS = 2.0
-"""Time for reading files that are not covered; the rest are named."""
-
 _CLEAR_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What the index of a workspace holds."""
-
-    root: Path
-    is_indexed: bool
-    is_fresh: bool
-    """True when the files are as they were when they were indexed."""
-    is_indexing: bool
-    """True while another process writes this index."""
-    n_files: int
-    n_chunks: int
-    languages: tuple[tuple[str, int], ...]
-    """Language and its number of files, most files first."""
-    skipped: tuple[Skipped, ...]
-    """Files that are not indexed, sorted by path."""
-    not_covered: tuple[str, ...]
-    """Files an unfinished build has not come to."""
-    model: str
-    n_bytes: int
-    """Size of the family's index on the disk: worktrees of one repository share it."""
-    snapshot_id: str
-    head: str | None
-    reranker: str = "none"
-    is_outdated: bool = False
-    """True when another model, or another version, made it: the next search makes it anew."""
-
-    @property
-    def skipped_by_reason(self) -> tuple[tuple[str, int], ...]:
-        """Reason and number of files, by reason."""
-        return tuple(sorted(Counter(item.reason for item in self.skipped).items()))
 
 
 class Workspace:
@@ -127,20 +89,10 @@ class Workspace:
         )
         self._lock = threading.Lock()
         self._progress: Progress | None = None
-        self._segments: dict[str, Segment] = {}
-        self._opened: tuple[Manifest, TreeIndex] | None = None
+        self._opened = OpenedIndex()
         self._earlier = EarlierCommits(self.root, self.layout.family)
         self._glossary = TreeGlossary()
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
-
-    def _remembering(self, access: ModelAccess) -> ModelAccess:
-        """Return ``access`` with an announcement that remembers what this repository's user knows.
-
-        The place to remember it is the index's, which the model has a say in: it is asked for late.
-        """
-        if access.announce is None:
-            return access
-        return replace(access, announce=Notice(access.announce, lambda: self.layout.departures))
 
     def __enter__(self) -> Workspace:
         return self
@@ -155,14 +107,23 @@ class Workspace:
 
     def close(self) -> None:
         """Let go of the index; the workspace can be used again."""
-        self._opened = None
-        self._segments.clear()
+        self._opened.close()
         self._freshness.close()
 
     @property
     def layout(self) -> Layout:
         """Where the index lies."""
         return self._freshness.layout
+
+    @property
+    def reranker_name(self) -> str:
+        """The reranker in use, ``none`` without one."""
+        return self._reranker.name if self._reranker else "none"
+
+    @property
+    def model_name(self) -> str:
+        """The embedding model in use, ``none`` without one."""
+        return self._embedder.name if self._embedder else "none"
 
     def trust(self, watch: Watch | None) -> None:
         """Skip the look at the disk while ``watch`` is sure that nothing happened; None looks."""
@@ -219,7 +180,7 @@ class Workspace:
         Raises:
             StoreError: As `refresh` does.
         """
-        return self._healed(lambda: self._open(self.refresh()))
+        return self._healed(lambda: self._opened.of(self.refresh()))
 
     def entries(self) -> tuple[TreeEntry, ...]:
         """Return the files of the tree as they are now, with the ids of their contents."""
@@ -324,7 +285,7 @@ class Workspace:
             coverage = self.refresh()
             with closing(VerifiedTexts(self.root, coverage.manifest)) as texts:
                 return explain_features(
-                    self._open(coverage),
+                    self._opened.of(coverage),
                     query,
                     embedder=self._embedder,
                     sources=self._history(coverage.manifest.head.commit),
@@ -333,24 +294,6 @@ class Workspace:
                 )
 
         return self._healed(ask)
-
-    def _reranking(self) -> Reranking | None:
-        """Return who reads the first files again, None when nobody does."""
-        if self._reranker is None or not self.settings.rerank_files:
-            return None
-        from wherein.search.reranking import Reranking
-
-        return Reranking(self._reranker, self.settings.rerank_files, self.settings.rerank_weight)
-
-    @property
-    def reranker_name(self) -> str:
-        """The reranker in use, ``none`` without one."""
-        return self._reranker.name if self._reranker else "none"
-
-    @property
-    def model_name(self) -> str:
-        """The embedding model in use, ``none`` without one."""
-        return self._embedder.name if self._embedder else "none"
 
     def similar(
         self,
@@ -403,41 +346,23 @@ class Workspace:
             NewerIndexError: A newer version wrote it.
         """
         manifest = self._freshness.stored()
-        is_indexing = FileLock(self.layout.tree_lock).is_taken()
-        model = self.model_name
-        n_bytes = self.layout.size()
-        nothing = Status(
-            self.root, False, False, is_indexing, 0, 0, (), (), (), model, n_bytes, "", None,
-            self.reranker_name,
-        )  # fmt: skip
-        if manifest is None:
-            return nothing
-        head = manifest.head
-        try:
-            index = self._open(Coverage(manifest, (self.layout,)))
-            n_chunks = index.n_live_chunks
-            entries = manifest.entries
-            codes: list[int] = entries.columns["language"].tolist()
-            skipped = with_links_now(self.root, manifest.skipped)
-            pending = manifest.pending
-        except CorruptIndexError:
-            return nothing
-        counts = Counter(entries.languages[code] or "text" for code in codes)
-        return Status(
+        status = Status(
             root=self.root,
-            is_indexed=True,
-            is_fresh=self._freshness.is_current(manifest),
-            is_indexing=is_indexing,
-            n_files=head.n_files,
-            n_chunks=n_chunks,
-            languages=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
-            skipped=skipped,
-            not_covered=pending,
-            model=model,
-            n_bytes=n_bytes,
-            snapshot_id=head.snapshot_id,
-            head=head.commit,
+            model=self.model_name,
             reranker=self.reranker_name,
+            is_indexing=FileLock(self.layout.tree_lock).is_taken(),
+            n_bytes=self.layout.size(),
+        )
+        if manifest is None:
+            return status
+        try:
+            index = self._opened.of(Coverage(manifest, (self.layout,)))
+            status = with_index(status, manifest, index)
+        except CorruptIndexError:
+            return status
+        return replace(
+            status,
+            is_fresh=self._freshness.is_current(manifest),
             is_outdated=not self._freshness.is_made_alike(manifest),
         )
 
@@ -469,6 +394,23 @@ class Workspace:
             raise StoreError(message, hint="check the folder's permissions") from error
         finally:
             lock.release()
+
+    def _remembering(self, access: ModelAccess) -> ModelAccess:
+        """Return ``access`` with an announcement that remembers what this repository's user knows.
+
+        The place to remember it is the index's, which the model has a say in: it is asked for late.
+        """
+        if access.announce is None:
+            return access
+        return replace(access, announce=Notice(access.announce, lambda: self.layout.departures))
+
+    def _reranking(self) -> Reranking | None:
+        """Return who reads the first files again, None when nobody does."""
+        if self._reranker is None or not self.settings.rerank_files:
+            return None
+        from wherein.search.reranking import Reranking
+
+        return Reranking(self._reranker, self.settings.rerank_files, self.settings.rerank_weight)
 
     def _answer(
         self,
@@ -507,7 +449,19 @@ class Workspace:
             not_covered=coverage.not_covered,
             counters=counters,
         )
-        return self._with_scan(answer, query, limit, filters) if coverage.not_covered else answer
+        if not coverage.not_covered:
+            return answer
+        from wherein.search.scan import with_scan
+
+        return with_scan(
+            answer,
+            query,
+            limit,
+            filters,
+            root=self.root,
+            max_file_bytes=self.settings.max_file_bytes,
+            repository=self.name,
+        )
 
     def _asked(
         self,
@@ -518,7 +472,7 @@ class Workspace:
         def work() -> tuple[Answer, Coverage, VerifiedTexts]:
             coverage = self._covered(doubted, progress)
             texts = VerifiedTexts(self.root, coverage.manifest)
-            index = self._open(coverage)
+            index = self._opened.of(coverage)
             try:
                 return ask(index, coverage.manifest, texts), coverage, texts
             finally:
@@ -557,72 +511,18 @@ class Workspace:
             if is_held:
                 self._lock.release()
 
-    def _with_scan(self, answer: Answer, query: str, limit: int, filters: Filters) -> Answer:
-        """Add the hits that reading the files not covered gives."""
-        from wherein.search.scan import joined_hits, scan
-
-        paths = answer.not_covered
-        note = f"{len(paths)} files changed and are not in the index yet"
-        if not query:
-            return replace(answer, notes=(*answer.notes, note))
-        with TreeReader(self.root) as reader:
-            scanned = scan(
-                paths,
-                query,
-                filters=filters,
-                limit=limit,
-                seconds=_SCAN_SECONDS,
-                read=lambda path: _text(reader, path, self.settings.max_file_bytes),
-                repository=self.name,
-            )
-        how = f"{note}: {scanned.n_files} of them were scanned for the query's words"
-        return replace(
-            answer,
-            hits=joined_hits(answer, scanned.hits, limit),
-            notes=(*answer.notes, how),
-            counters=replace(
-                answer.counters,
-                files_read=answer.counters.files_read + scanned.n_files,
-                bytes_read=answer.counters.bytes_read + scanned.n_bytes,
-            ),
-        )
-
-    def _open(self, coverage: Coverage) -> TreeIndex:
-        """Return the tree index of a manifest, keeping the segments that are open already."""
-        manifest = coverage.manifest
-        if self._opened is not None and self._opened[0] is manifest:
-            return self._opened[1]
-        uses = manifest.head.segments
-        segments = {use.segment_id: self._segment(use, coverage.layouts) for use in uses}
-        index = TreeIndex([(segments[use.segment_id], use.dead_files()) for use in uses])
-        self._segments = segments
-        self._opened = (manifest, index)
-        return index
-
-    def _segment(self, use: SegmentUse, layouts: Sequence[Layout]) -> Segment:
-        opened = self._segments.get(use.segment_id)
-        if opened is not None:
-            return opened
-        folders = [layout.segment(use.segment_id) for layout in layouts]
-        found = next((folder for folder in folders if folder.is_dir()), folders[-1])
-        return Segment.open(found)
-
     def _healed(self, work: Callable[[], _T]) -> _T:
         """Do ``work``; where a part of the index is damaged, build it again and do it once more.
 
         The first time, what is missing may only have been replaced by another process meanwhile.
         """
-        for repair in (self._reopen, self._freshness.heal):
+        for repair in (self._opened.close, self._freshness.heal):
             try:
                 return work()
             except CorruptIndexError:
-                self._reopen()
+                self._opened.close()
                 repair()
         return work()
-
-    def _reopen(self) -> None:
-        self._opened = None
-        self._segments.clear()
 
     def _history(self, commit: str | None) -> tuple[SignalSource, ...]:
         """Return the earlier commits as evidence, however long reading them takes."""
@@ -651,14 +551,6 @@ def _notes(answer: Answer, coverage: Coverage) -> tuple[str, ...]:
     if coverage.failure is not None:
         notes.append(f"the model gave no vectors for what is new: {coverage.failure.message}")
     return tuple(notes)
-
-
-def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:
-    try:
-        decoded = decode(reader.read(path, max_bytes).data)
-    except PathError:
-        return None
-    return decoded.text if decoded else None
 
 
 def indexed_roots(home: Path) -> tuple[Path, ...]:

@@ -6,22 +6,30 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from wherein.errors import PathError
 from wherein.search.filters import Filters, admits
 from wherein.search.query import is_code_name, understand
 from wherein.types import Answer, Evidence, FileStat, Hit, SourceFile
 from wherein.walk.classify import classify
+from wherein.walk.encoding import decode
 from wherein.walk.language import detect_language
+from wherein.walk.reading import TreeReader
 
-__all__ = ["Scanned", "joined_hits", "scan"]
+__all__ = ["with_scan"]
 
 _CONTEXT_LINES = 4
 _MIN_WORD_CHARS = 3
+
+_SECONDS = 2.0
+"""Time for reading files that are not covered; the rest are named."""
+
 _NO_STAT = FileStat(0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
+class _Scanned:
     """What scanning found."""
 
     hits: tuple[Hit, ...]
@@ -31,16 +39,70 @@ class Scanned:
     n_bytes: int
 
 
-def scan(
+def with_scan(
+    answer: Answer,
+    query: str,
+    limit: int,
+    filters: Filters,
+    *,
+    root: Path,
+    max_file_bytes: int,
+    repository: str,
+) -> Answer:
+    """Return an answer with the hits that reading the files it does not cover gives.
+
+    Args:
+        answer: From the index; ``not_covered`` names the files.
+        query: What was asked; where it is empty the files are only counted.
+        limit: Hits at most.
+        filters: Restrictions.
+        root: The tree.
+        max_file_bytes: Of a larger file only the beginning is read.
+        repository: Copied into the hits.
+    """
+    paths = answer.not_covered
+    note = f"{len(paths)} files changed and are not in the index yet"
+    if not query:
+        return replace(answer, notes=(*answer.notes, note))
+    with TreeReader(root) as reader:
+        scanned = _scan(
+            paths,
+            query,
+            filters=filters,
+            limit=limit,
+            read=lambda path: _text(reader, path, max_file_bytes),
+            repository=repository,
+        )
+    how = f"{note}: {scanned.n_files} of them were scanned for the query's words"
+    return replace(
+        answer,
+        hits=_joined_hits(answer, scanned.hits, limit),
+        notes=(*answer.notes, how),
+        counters=replace(
+            answer.counters,
+            files_read=answer.counters.files_read + scanned.n_files,
+            bytes_read=answer.counters.bytes_read + scanned.n_bytes,
+        ),
+    )
+
+
+def _text(reader: TreeReader, path: str, max_bytes: int) -> str | None:
+    try:
+        decoded = decode(reader.read(path, max_bytes).data)
+    except PathError:
+        return None
+    return decoded.text if decoded else None
+
+
+def _scan(
     paths: Sequence[str],
     text: str,
     *,
     filters: Filters,
     limit: int,
-    seconds: float,
     read: Callable[[str], str | None],
     repository: str,
-) -> Scanned:
+) -> _Scanned:
     """Read files and return those that hold the words of a query.
 
     Args:
@@ -48,12 +110,11 @@ def scan(
         text: The query.
         filters: Restrictions; kinds of symbol are not known here and let everything through.
         limit: Hits at most.
-        seconds: Time after which no further file is read.
         read: Gives a file's text, None when it cannot be read.
         repository: Copied into the hits.
     """
     words = _words(text)
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _SECONDS
     hits: list[Hit] = []
     n_files = n_bytes = 0
     for path in paths if words else ():
@@ -70,7 +131,7 @@ def scan(
             if found is not None:
                 hits.append(found)
     hits.sort(key=lambda hit: (-hit.score, hit.path))
-    return Scanned(tuple(hits[:limit]), n_files, n_bytes)
+    return _Scanned(tuple(hits[:limit]), n_files, n_bytes)
 
 
 def _source_file(path: str) -> SourceFile:
@@ -117,7 +178,7 @@ def _hit(file: SourceFile, content: str, words: Sequence[str], repository: str) 
     )
 
 
-def joined_hits(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+def _joined_hits(answer: Answer, scanned: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
     """Put scanned hits after the ranked ones, or before them where those are guesses.
 
     The scores keep the order: a scanned hit's is its share of the words, below what precedes it.

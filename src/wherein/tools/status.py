@@ -14,7 +14,8 @@ from wherein.tools.repositories import find_repositories, is_git_url
 from wherein.types import Skipped
 
 if TYPE_CHECKING:
-    from wherein.workspace import Status, Workspace
+    from wherein.indexing.status import Status
+    from wherein.workspace import Workspace
 
 __all__ = ["ClearResult", "StatusResult", "WorkspaceStatus", "clear", "index", "status"]
 
