@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from wherein.external.ripgrep import SearchOptions
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.settings import Settings
 from wherein.tools.file_paths import Scope
 from wherein.tools.glob import GlobResult, find_files

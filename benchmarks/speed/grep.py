@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.speed.cost import own_cpu
-from wherein.external.ripgrep import SearchOptions, require_ripgrep
+from wherein.external.ripgrep import require_ripgrep
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
 from wherein.tools.file_paths import Scope

@@ -7,8 +7,9 @@ import pytest
 from tests.exact import write_tree
 
 from wherein.errors import ExternalError, PatternError, QueryError
-from wherein.external.ripgrep import Ripgrep, SearchOptions, find_ripgrep
+from wherein.external.ripgrep import Ripgrep, find_ripgrep
 from wherein.external.ripgrep_errors import complaints, explain_failure
+from wherein.external.ripgrep_options import SearchOptions
 
 
 def ripgrep_in(root: Path) -> Ripgrep:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.exact import write_tree
 from tests.external.test_ripgrep import ripgrep_in
 
-from wherein.external.ripgrep import SearchOptions
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.external.ripgrep_report import read_report
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.exact import files_with, globbed, grep, scope, write_tree
 from wherein.errors import PathError, PatternError, QueryError, UsageError
-from wherein.external.ripgrep import CaseMode, SearchOptions
+from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import run
 from wherein.settings import Settings
 from wherein.tools import grep_workspace

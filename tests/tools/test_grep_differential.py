@@ -16,7 +16,8 @@ import pytest
 
 from tests.exact import scope, write_tree
 from wherein.errors import PatternError
-from wherein.external.ripgrep import CaseMode, Ripgrep, SearchOptions, find_ripgrep
+from wherein.external.ripgrep import Ripgrep, find_ripgrep
+from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import run
 from wherein.tools.grep import search_text
 from wherein.tools.grep_index import GrepIndex

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
-from wherein.embed.batches import TEXT_CHARS, batches
+from wherein.embed.batches import TEXT_CHARS, embed_in_batches
 from wherein.embed.departure import Announce, departure
 from wherein.embed.http import JsonClient, RefusedError, is_loopback
 from wherein.embed.protocol import CHANGED_HINT
@@ -122,10 +122,7 @@ class EndpointEmbedder:
     ) -> NDArray[np.float32]:
         """Return one vector for each text; blank ones are zero and not sent."""
         del terms, strings
-        vectors = np.zeros((len(texts), self.dim), np.float32)
-        for batch in batches(texts, _BATCH_TEXTS):
-            vectors[batch] = self.embed_texts([texts[i] for i in batch])
-        return vectors
+        return embed_in_batches(self, texts)
 
     def embed_texts(
         self, texts: Sequence[str], *, seconds: float | None = None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
-from wherein.embed.batches import TEXT_CHARS, batches
+from wherein.embed.batches import TEXT_CHARS, embed_in_batches
 from wherein.embed.protocol import Embedder, Reranker
 from wherein.errors import ProviderError
 from wherein.types import ChunkTerms
@@ -205,10 +205,7 @@ class _LocalEmbedder:
     ) -> NDArray[np.float32]:
         """Return one vector for each text; blank ones are zero."""
         del terms, strings
-        vectors = np.zeros((len(texts), self.dim), np.float32)
-        for batch in batches(texts, _BATCH_TEXTS):
-            vectors[batch] = self.embed_texts([texts[i] for i in batch])
-        return vectors
+        return embed_in_batches(self, texts)
 
     def embed_texts(
         self, texts: Sequence[str], *, seconds: float | None = None

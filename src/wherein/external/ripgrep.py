@@ -1,4 +1,4 @@
-"""Knows how to ask ripgrep: where the program is, which options a search takes, what it answers.
+"""Knows how to ask ripgrep: where the program is, how it is started, what it answers.
 
 ``rg`` is started without its configuration file, the pattern behind ``-e``, and with explicit
 paths behind ``--``, so that nothing in a pattern, a name or a repository is taken for an option.
@@ -12,25 +12,15 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 from wherein.errors import MissingProgramError
+from wherein.external.ripgrep_options import SearchOptions, file_arguments, pattern_arguments
 from wherein.external.ripgrep_report import Report, clean_path, read_report
 from wherein.external.run import Completed, run, stream
 
-__all__ = [
-    "VERSION_CONTROL_FOLDERS",
-    "CaseMode",
-    "Ripgrep",
-    "SearchOptions",
-    "Walked",
-    "find_ripgrep",
-]
-
-VERSION_CONTROL_FOLDERS = (".git", ".svn", ".hg", ".bzr", ".jj", ".sl")
-"""Never searched, though hidden files are."""
+__all__ = ["Ripgrep", "Walked", "find_ripgrep", "require_ripgrep"]
 
 MAX_SKIP_REPORT_BYTES = 16 << 20
 """Ripgrep's account of what it ignores takes about 200 bytes an entry."""
@@ -49,87 +39,6 @@ _THREADS_REFUSED = re.compile(
 
 _GLOB_SPECIAL = re.compile(r"[\\*?\[\]{}!]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-
-
-_SPANNING = re.compile(r"\\[nsWDRxuUpPzA]|\[\^|\[\[|\(\?[a-zA-Z]*s|[\^$\n]")
-"""What can match at a line end."""
-
-
-class CaseMode(StrEnum):
-    """How letters are compared."""
-
-    SENSITIVE = "sensitive"
-    INSENSITIVE = "insensitive"
-    SMART = "smart"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """What to look for and how, in ripgrep's terms."""
-
-    patterns: tuple[str, ...]
-    is_fixed: bool = False
-    case: CaseMode = CaseMode.SENSITIVE
-    is_word: bool = False
-    is_multiline: bool = False
-    dot_matches_newline: bool = False
-    is_inverted: bool = False
-    is_pcre2: bool = False
-    only_matching: bool = False
-    before: int = 0
-    after: int = 0
-    types: tuple[str, ...] = ()
-    excluded_types: tuple[str, ...] = ()
-    globs: tuple[str, ...] = ()
-    """Tied to the folder ripgrep runs in."""
-
-    def may_span_lines(self) -> bool:
-        """Return True when ripgrep will not search line by line: a match may hold a line end.
-
-        Even with multiline, a pattern that cannot match a line end is searched by lines.
-        """
-        if not (self.is_multiline or self.dot_matches_newline):
-            return False
-        return self.dot_matches_newline or any(_SPANNING.search(text) for text in self.patterns)
-
-    def takes_crlf(self) -> bool:
-        r"""Return True when ``$`` must also match before ``\r\n``.
-
-        ``--crlf`` also keeps ``.`` off a lone ``\r``, so it is given only where it is needed.
-        """
-        if self.is_fixed or self.is_pcre2:
-            return False
-        text = "".join(self.patterns)
-        return "$" in text and "\\r" not in text and "\r" not in text and "\\x0" not in text
-
-
-def _pattern_arguments(options: SearchOptions) -> list[str]:
-    arguments = [f"--regexp={pattern}" for pattern in options.patterns]
-    flags = (
-        (options.is_fixed, "--fixed-strings"),
-        (options.case is CaseMode.INSENSITIVE, "--ignore-case"),
-        (options.case is CaseMode.SMART, "--smart-case"),
-        (options.is_word, "--word-regexp"),
-        (options.is_multiline or options.dot_matches_newline, "--multiline"),
-        (options.dot_matches_newline, "--multiline-dotall"),
-        (options.is_inverted, "--invert-match"),
-        (options.is_pcre2, "--pcre2"),
-        (options.takes_crlf(), "--crlf"),
-    )
-    arguments.extend(flag for is_set, flag in flags if is_set)
-    return arguments
-
-
-def _file_arguments(options: SearchOptions, *, is_in_git: bool) -> list[str]:
-    """Return the options that decide which files are searched."""
-    arguments = ["--hidden"]
-    if not is_in_git:
-        arguments.append("--no-require-git")
-    arguments.extend(f"--glob={glob}" for glob in options.globs)
-    arguments.extend(f"--glob=!{name}" for name in VERSION_CONTROL_FOLDERS)
-    arguments.extend(f"--type={name}" for name in options.types)
-    arguments.extend(f"--type-not={name}" for name in options.excluded_types)
-    return arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +78,8 @@ class Ripgrep:
         return [
             *self._start(),
             *mode,
-            *_pattern_arguments(options),
-            *_file_arguments(options, is_in_git=self.is_in_git),
+            *pattern_arguments(options),
+            *file_arguments(options, is_in_git=self.is_in_git),
             "--",
             *(f"./{path}" if path else "." for path in paths),
         ]
@@ -256,8 +165,8 @@ class Ripgrep:
         argv = [
             *self._start(),
             "--quiet",
-            *_pattern_arguments(options),
-            *_file_arguments(options, is_in_git=self.is_in_git),
+            *pattern_arguments(options),
+            *file_arguments(options, is_in_git=self.is_in_git),
             "--",
             os.devnull,
         ]
@@ -326,7 +235,7 @@ class Ripgrep:
             "--null",
             "--debug",
             *(("--no-ignore",) if is_unrestricted else ()),
-            *_file_arguments(options, is_in_git=self.is_in_git),
+            *file_arguments(options, is_in_git=self.is_in_git),
             "--",
             *(f"./{path}" if path else "." for path in paths),
         ]

@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from wherein.errors import PathError
-from wherein.external.ripgrep import VERSION_CONTROL_FOLDERS
+from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
 from wherein.settings import Settings
 from wherein.walk.paths import parse_path, show_path
 
 if TYPE_CHECKING:
     from wherein.tools.context import ToolContext
 
-__all__ = ["WIDEN_HINT", "Place", "Scope", "near_paths", "refuse_outside", "resolve_place"]
+__all__ = [
+    "WIDEN_HINT",
+    "WILDCARDS",
+    "Place",
+    "Scope",
+    "refuse_outside",
+    "resolve_place",
+]
 
 WIDEN_HINT = "start there (--root DIR), or name the folder in the user setting 'roots'"
 """How what lies outside the root can be reached: by a person, never by an argument of a tool."""
@@ -27,7 +34,8 @@ WIDEN_HINT = "start there (--root DIR), or name the folder in the user setting '
 MAX_NEAR = 3
 """Names offered instead of one that does not exist."""
 
-_WILDCARDS = frozenset("*?[{\\")
+WILDCARDS = frozenset("*?[{\\")
+"""Characters that mean something in a glob."""
 
 MAX_LISTED = 2_000
 """Entries of a folder that are compared with a name that does not exist."""
@@ -168,9 +176,9 @@ def _missing(scope: Scope, name: str) -> PathError:
     allowed = any(path.is_relative_to(root) for root in (scope.root, *scope.roots))
     if not allowed:
         message = f"{show_path(name)!r} is outside the root {str(scope.root)!r}"
-        near = near_paths(scope.root, name.lstrip("/"))
+        near = _near_paths(scope.root, name.lstrip("/"))
         return PathError(message, hint=_did_you_mean(near) or WIDEN_HINT)
-    near = near_paths(scope.root, os.path.relpath(path, scope.root))
+    near = _near_paths(scope.root, os.path.relpath(path, scope.root))
     message = f"no such path {show_path(name)!r}"
     return PathError(message, hint=_did_you_mean(near) or f"paths start at {scope.root}")
 
@@ -196,7 +204,7 @@ def refuse_outside(root: Path, start: Path, pattern: str) -> None:
         and bool(parts)
         and not f"{pattern}/".startswith(f"{str(root).rstrip('/')}/")
         and not os.path.lexists(start / parts[0])
-        and not _WILDCARDS.intersection(parts[0])
+        and not WILDCARDS.intersection(parts[0])
         and Path("/", parts[0]).exists()
     )
     if ".." in parts or is_elsewhere or pattern.startswith("~"):
@@ -208,7 +216,7 @@ def _did_you_mean(near: list[str]) -> str:
     return f"did you mean {' or '.join(repr(show_path(path)) for path in near)}?" if near else ""
 
 
-def near_paths(root: Path, name: str) -> list[str]:
+def _near_paths(root: Path, name: str) -> list[str]:
     """Return existing paths under ``root`` whose spelling is near ``name``, best first.
 
     Each component is corrected where it does not exist; other letter case counts as nearest.

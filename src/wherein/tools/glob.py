@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
-from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
+from wherein.tools.file_paths import WILDCARDS, Place, Scope, refuse_outside, resolve_place
 from wherein.tools.file_set import FileFilter, find_extra_files, git_of, ripgrep_at
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_output import path_order
@@ -23,8 +23,6 @@ __all__ = ["FoundPath", "GlobResult", "find_files", "glob"]
 
 LIMIT = 100
 TIMEOUT_S = 30.0
-
-_WILDCARDS = frozenset("*?[{\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ def _why_nothing(globs: Sequence[str], paths: Sequence[str], place: Place) -> li
     notes = [f"none of {len(paths)} files matches"]
     for pattern in globs:
         name = pattern.strip("/")
-        if (place.root / name).is_dir() and not _WILDCARDS.intersection(name):
+        if (place.root / name).is_dir() and not WILDCARDS.intersection(name):
             notes.append(f"{name!r} is a folder: {name + '/**'!r} names the files in it")
     folded = GlobSet.of(globs, ignore_case=True)
     n_folded = sum(folded.admits(path) for path in paths)

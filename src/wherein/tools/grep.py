@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from wherein.errors import PatternError, UsageError
-from wherein.external.ripgrep import CaseMode, SearchOptions, find_ripgrep
+from wherein.external.ripgrep import find_ripgrep
+from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
 from wherein.tools.file_set import FileFilter, git_of, ripgrep_at
 from wherein.tools.grep_page import Symbols, make_result

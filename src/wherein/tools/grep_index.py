@@ -18,7 +18,7 @@ from threading import Lock
 import msgspec
 
 from wherein.errors import CorruptIndexError, PathError
-from wherein.external.ripgrep import CaseMode, SearchOptions
+from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.store.needed import Needed, folds_case, needed_by, needed_by_texts
 from wherein.store.ngrams import MAX_CONTENT_BYTES, NgramPart, remove_parts, write_parts
 from wherein.tools.grep_run import Narrowed

@@ -11,8 +11,9 @@ from threading import Thread
 
 from wherein.errors import ExternalError, ProgramTimeoutError, WhereinError
 from wherein.external.git import Git
-from wherein.external.ripgrep import Ripgrep, SearchOptions, Walked
+from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.external.run import CANCEL_POLL_S, Completed
 from wherein.tools.file_paths import Place
 from wherein.tools.file_set import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from wherein.external.ripgrep import SearchOptions
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.tools.excerpt import visible
 from wherein.walk.paths import show_path
 

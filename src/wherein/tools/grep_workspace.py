@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from wherein.errors import WhereinError
-from wherein.external.ripgrep import SearchOptions
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.tools.grep_run import Narrow, Narrowed
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from wherein.budget import count_tokens
 from wherein.errors import PathError, UsageError, WhereinError, near_name_hint
-from wherein.external.ripgrep import VERSION_CONTROL_FOLDERS
+from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
 from wherein.tools.excerpt import visible
 from wherein.tools.file_paths import Place, Scope
 from wherein.tools.file_set import FileFilter
