@@ -19,7 +19,12 @@ from wherein.measure.fit_examples import Examples
 from wherein.measure.fit_linear import Problem
 from wherein.measure.fit_scores import score_all
 from wherein.metrics import Interval, bootstrap_mean
-from wherein.search.own_weights import OwnWeights, shipped_id, write_own_weights
+from wherein.search.own_weights import (
+    OWN_WEIGHTS_VERSION,
+    OwnWeights,
+    shipped_id,
+    write_own_weights,
+)
 from wherein.search.rank import WeightSet, bundled_weights
 
 __all__ = ["STRENGTHS", "Collected", "FitFigures", "FitReport", "Origin", "fit", "fit_and_keep"]
@@ -120,7 +125,7 @@ def fit_and_keep(collected: Collected, origin: Origin) -> FitReport:
         figures["gain"] = {"mean": gain.mean, "low": gain.low, "high": gain.high}
     evidence = bundled_weights().sets[report.situation].evidence
     own = OwnWeights(
-        version=1,
+        version=OWN_WEIGHTS_VERSION,
         shipped=shipped_id(),
         model=collected.model,
         made=origin.made,
@@ -145,10 +150,19 @@ def fit(collected: Collected) -> FitReport:
     n_teaching = sum(fitted.is_reachable(i) for i in range(len(fitted)))
     if len(examples) < MIN_REQUESTS or n_teaching < _N_FOLDS:
         return FitReport(
-            False,
-            f"only {len(examples)} requests with files to rank: {MIN_REQUESTS} prove something",
-            situation, len(fitted), n_held_out, n_out, 0.0, (), None, {}, {},
-        )  # fmt: skip
+            is_kept=False,
+            reason=f"only {len(examples)} requests with files to rank:"
+            f" {MIN_REQUESTS} prove something",
+            situation=situation,
+            n_fitted=len(fitted),
+            n_held_out=n_held_out,
+            n_out_of_reach=n_out,
+            strength=0.0,
+            figures=(),
+            gain=None,
+            moved={},
+            weights={},
+        )
     prior = bundled_weights().sets[situation].weights
     strength = _best_strength(fitted, prior)
     problem = Problem([fitted], l2=strength, prior=prior)

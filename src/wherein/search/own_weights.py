@@ -23,6 +23,7 @@ from wherein.search.rank import SITUATIONS, Weights, WeightSet, bundled_weights
 from wherein.search.signals import SIGNALS
 
 __all__ = [
+    "OWN_WEIGHTS_VERSION",
     "SHIPPED",
     "OwnRanking",
     "OwnWeights",
@@ -37,7 +38,7 @@ __all__ = [
 SHIPPED = "shipped"
 """Name of the ranking where a repository has no weights of its own."""
 
-_VERSION = 1
+OWN_WEIGHTS_VERSION = 1
 _MAX_BYTES = 1_000_000
 _MAX_WEIGHT = 1e4
 """The weights that ship stay below ten; a larger one here is damage."""
@@ -174,7 +175,7 @@ def _ignored(reason: str) -> OwnRanking:
 
 def _objection(own: OwnWeights, model: str) -> str:
     """Return why weights cannot be used, empty when they can."""
-    if own.version != _VERSION:
+    if own.version != OWN_WEIGHTS_VERSION:
         return f"their file has version {own.version}"
     if own.shipped != shipped_id():
         return "they start from other shipped weights; fit again"

@@ -72,8 +72,8 @@ def evaluate(
     files = candidates.files
     names = [*SIGNALS, *(glossary.SIGNALS if query.glossary_names else ())]
     if not len(files):
-        names = (*names, *(name for source in sources for name in source.signal_names))
-        return Evaluated(files, names, np.zeros((0, len(names)), np.float32))
+        names += [name for source in sources for name in source.signal_names]
+        return Evaluated(files, tuple(names), np.zeros((0, len(names)), np.float32))
     columns: dict[str, NDArray[np.float32]] = {
         **aggregation.columns(matches, candidates, scores),
         **fields.columns(matches),
