@@ -10,7 +10,7 @@ from wherein.measure.fit import Collected
 from wherein.measure.fit_examples import ExamplesBuilder
 
 if TYPE_CHECKING:
-    from wherein.measure.bench import BenchQuery
+    from wherein.measure.bench_queries import BenchQuery
     from wherein.workspace import Workspace
 
 __all__ = ["collect_queries"]
