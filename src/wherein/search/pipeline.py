@@ -13,21 +13,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.protocol import CHANGED_HINT, Embedder
-from wherein.errors import ProviderError
+from wherein.embed.protocol import Embedder
 from wherein.glossary import Glossary
 from wherein.search import evidence
-from wherein.search.filters import Filters, Masks, masks, with_scopes
-from wherein.search.literal import (
-    LITERAL_FILES,
-    LiteralMatch,
-    TextReader,
-    files_with_all_terms,
-    find_literals,
-)
-from wherein.search.matches import Matches, match
+from wherein.search.filters import Filters
+from wherein.search.finding import Found, find
+from wherein.search.literal import TextReader
+from wherein.search.matches import Matches
 from wherein.search.places import Place, choose_place, matched_lines
-from wherein.search.query import Query, TermKind, understand
+from wherein.search.query import TermKind
 from wherein.search.rank import (
     Ranked,
     Weights,
@@ -38,16 +32,8 @@ from wherein.search.rank import (
     situation,
 )
 from wherein.search.reranking import RERANKER_SIGNAL, Reranked, Reranking, rerank
-from wherein.search.retrievers import (
-    MAX_CANDIDATES,
-    Candidates,
-    SignalSource,
-    file_scores,
-    find_candidates,
-    lexical_scores,
-)
+from wherein.search.retrievers import SignalSource
 from wherein.search.signal_groups import glossary as glossary_signals
-from wherein.search.signals import Evaluated, evaluate
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, Counters, Evidence, Hit
 
@@ -73,21 +59,6 @@ class Features:
     """Shape ``(len(files), len(names))``, raw signal values."""
     situation: str
     """The set of weights that counts for the query: one of `rank.SITUATIONS`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """All that one query brought to light."""
-
-    query: Query
-    masks: Masks
-    candidates: Candidates
-    matches: Matches
-    evaluated: Evaluated
-    similarities: NDArray[np.float32] | None
-    literals: dict[int, LiteralMatch]
-    notes: tuple[str, ...]
-    postings_read: int
 
 
 def search(
@@ -127,7 +98,7 @@ def search(
         QueryError: The query is empty, or a filter names something unknown.
         PatternError: A glob does not compile.
     """
-    found = _find(index, text, filters, embedder, sources, own_names, read_text, glossary)
+    found = find(index, text, filters, embedder, sources, own_names, read_text, glossary)
     chosen = (weights or bundled_weights()).choose(
         has_history=_has_history(sources), has_vectors=found.similarities is not None
     )
@@ -173,7 +144,7 @@ def explain_features(
     read_text: TextReader | None = None,
 ) -> Features:
     """Return the candidates of a query with all their raw signals; arguments are `search`'s."""
-    found = _find(index, text, filters, embedder, sources, own_names, read_text)
+    found = find(index, text, filters, embedder, sources, own_names, read_text)
     files = tuple(found.evaluated.files.tolist())
     paths = tuple(index.path(file) for file in files)
     return Features(
@@ -189,61 +160,9 @@ def _has_history(sources: Sequence[SignalSource]) -> bool:
     return any(source.name == "history" for source in sources)
 
 
-def _find(
-    index: TreeIndex,
-    text: str,
-    filters: Filters | None,
-    embedder: Embedder | None,
-    sources: Sequence[SignalSource],
-    own_names: Sequence[str],
-    read_text: TextReader | None,
-    glossary: Glossary | None = None,
-) -> _Found:
-    query = understand(text, own_names=own_names, glossary=glossary)
-    narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
-    allowed = masks(index, narrowed)
-    lexical = lexical_scores(index, query)
-    scores = file_scores(index, lexical.chunks, allowed)
-    similarities, model_notes = _similarities(index, query, embedder)
-    candidates = find_candidates(index, query, allowed, scores, similarities, sources)
-    candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
-    matches = match(index, query, lexical, candidates.files, allowed)
-    evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
-    return _Found(
-        query,
-        allowed,
-        candidates,
-        matches,
-        evaluated,
-        similarities,
-        literals,
-        (*notes, *allowed.notes, *model_notes),
-        lexical.postings_read,
-    )
-
-
-def _similarities(
-    index: TreeIndex, query: Query, embedder: Embedder | None
-) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
-    """Return the cosine of every chunk, or None without vectors or without a known word.
-
-    A model that fails costs the answer its vectors; the notes say so.
-    """
-    if embedder is None or not index.dim or query.is_empty:
-        return None, ()
-    try:
-        vector = embedder.embed_query(query.subject)
-    except ProviderError as error:
-        return None, (f"ranked without vectors: {error.message}",)
-    if len(vector) != index.dim:
-        sizes = f"{len(vector)} dimensions, the index has {index.dim}"
-        return None, (f"ranked without vectors: {embedder.name} sent {sizes}; {CHANGED_HINT}",)
-    return (index.similarity(vector) if vector.any() else None), ()
-
-
 def _reranked(
     index: TreeIndex,
-    found: _Found,
+    found: Found,
     ranked: Ranked,
     reranking: Reranking | None,
     read_text: TextReader | None,
@@ -265,42 +184,15 @@ def _reranked(
     return rerank(reranking, found.query.subject, ranked, rows, texts)
 
 
-def _place(found: _Found, row: int) -> Place:
+def _place(found: Found, row: int) -> Place:
     literal = found.literals.get(int(found.evaluated.files[row]))
     line = literal.line if literal else None
     return choose_place(found.matches, found.query, row, found.similarities, line)
 
 
-def _with_literals(
-    index: TreeIndex,
-    query: Query,
-    allowed: Masks,
-    candidates: Candidates,
-    read_text: TextReader | None,
-) -> tuple[Candidates, dict[int, LiteralMatch]]:
-    """Look for quoted texts or the message; files that have the whole text join the candidates."""
-    if read_text is None or not (query.quoted or query.is_message):
-        return candidates, {}
-    files = candidates.files.tolist()
-    for quoted in query.quoted:
-        more = files_with_all_terms(index, quoted, LITERAL_FILES // 2)
-        if allowed.files is not None:
-            more = more[allowed.files[more]]
-        files = [*more.tolist(), *files]
-    ordered = list(dict.fromkeys(files))
-    literals = find_literals(query, {file: index.path(file) for file in ordered}, read_text)
-    whole = [file for file in ordered if file in literals and literals[file].share >= 1]
-    kept = dict.fromkeys([*candidates.files.tolist(), *whole])
-    if len(kept) > MAX_CANDIDATES:
-        # Files with the text itself stay; the least likely of the others make room.
-        kept = dict.fromkeys([*whole, *kept])
-    chosen = np.array(list(kept)[:MAX_CANDIDATES], np.int64)
-    return Candidates(chosen), literals
-
-
 def _hit(
     index: TreeIndex,
-    found: _Found,
+    found: Found,
     final: Reranked,
     weights: WeightSet,
     row: int,
@@ -350,7 +242,7 @@ def _term_weights(matches: Matches) -> dict[str, float]:
     }
 
 
-def _notes(found: _Found, has_hits: bool) -> list[str]:
+def _notes(found: Found, has_hits: bool) -> list[str]:
     """Return what the asker should know: no words, unknown words, texts found only in part."""
     query = found.query
     if query.is_empty:

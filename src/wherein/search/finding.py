@@ -1,0 +1,133 @@
+"""Finds the files a query may mean, with all that the ranker is to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.embed.protocol import CHANGED_HINT, Embedder
+from wherein.errors import ProviderError
+from wherein.glossary import Glossary
+from wherein.search.filters import Filters, Masks, masks, with_scopes
+from wherein.search.literal import (
+    LITERAL_FILES,
+    LiteralMatch,
+    TextReader,
+    files_with_all_terms,
+    find_literals,
+)
+from wherein.search.matches import Matches, match
+from wherein.search.query import Query, understand
+from wherein.search.retrievers import (
+    MAX_CANDIDATES,
+    Candidates,
+    SignalSource,
+    file_scores,
+    find_candidates,
+    lexical_scores,
+)
+from wherein.search.signals import Evaluated, evaluate
+from wherein.store.tree_index import TreeIndex
+
+__all__ = ["Found", "find"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that one query brought to light."""
+
+    query: Query
+    candidates: Candidates
+    matches: Matches
+    evaluated: Evaluated
+    similarities: NDArray[np.float32] | None
+    literals: dict[int, LiteralMatch]
+    notes: tuple[str, ...]
+    postings_read: int
+
+
+def find(
+    index: TreeIndex,
+    text: str,
+    filters: Filters | None,
+    embedder: Embedder | None,
+    sources: Sequence[SignalSource],
+    own_names: Sequence[str],
+    read_text: TextReader | None,
+    glossary: Glossary | None = None,
+) -> Found:
+    """Return what a query's candidates have to show; arguments are `pipeline.search`'s.
+
+    Raises:
+        QueryError: The query is empty, or a filter names something unknown.
+        PatternError: A glob does not compile.
+    """
+    query = understand(text, own_names=own_names, glossary=glossary)
+    narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
+    allowed = masks(index, narrowed)
+    lexical = lexical_scores(index, query)
+    scores = file_scores(index, lexical.chunks, allowed)
+    similarities, model_notes = _similarities(index, query, embedder)
+    candidates = find_candidates(index, query, allowed, scores, similarities, sources)
+    candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
+    matches = match(index, query, lexical, candidates.files, allowed)
+    evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
+    return Found(
+        query,
+        candidates,
+        matches,
+        evaluated,
+        similarities,
+        literals,
+        (*notes, *allowed.notes, *model_notes),
+        lexical.postings_read,
+    )
+
+
+def _similarities(
+    index: TreeIndex, query: Query, embedder: Embedder | None
+) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+    """Return the cosine of every chunk, or None without vectors or without a known word.
+
+    A model that fails costs the answer its vectors; the notes say so.
+    """
+    if embedder is None or not index.dim or query.is_empty:
+        return None, ()
+    try:
+        vector = embedder.embed_query(query.subject)
+    except ProviderError as error:
+        return None, (f"ranked without vectors: {error.message}",)
+    if len(vector) != index.dim:
+        sizes = f"{len(vector)} dimensions, the index has {index.dim}"
+        return None, (f"ranked without vectors: {embedder.name} sent {sizes}; {CHANGED_HINT}",)
+    return (index.similarity(vector) if vector.any() else None), ()
+
+
+def _with_literals(
+    index: TreeIndex,
+    query: Query,
+    allowed: Masks,
+    candidates: Candidates,
+    read_text: TextReader | None,
+) -> tuple[Candidates, dict[int, LiteralMatch]]:
+    """Look for quoted texts or the message; files that have the whole text join the candidates."""
+    if read_text is None or not (query.quoted or query.is_message):
+        return candidates, {}
+    files = candidates.files.tolist()
+    for quoted in query.quoted:
+        more = files_with_all_terms(index, quoted, LITERAL_FILES // 2)
+        if allowed.files is not None:
+            more = more[allowed.files[more]]
+        files = [*more.tolist(), *files]
+    ordered = list(dict.fromkeys(files))
+    literals = find_literals(query, {file: index.path(file) for file in ordered}, read_text)
+    whole = [file for file in ordered if file in literals and literals[file].share >= 1]
+    kept = dict.fromkeys([*candidates.files.tolist(), *whole])
+    if len(kept) > MAX_CANDIDATES:
+        # Files with the text itself stay; the least likely of the others make room.
+        kept = dict.fromkeys([*whole, *kept])
+    chosen = np.array(list(kept)[:MAX_CANDIDATES], np.int64)
+    return Candidates(chosen), literals
