@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,11 +12,12 @@ from ipaddress import ip_address
 from math import inf
 from typing import IO, cast
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import msgspec
 
+from wherein.embed.deadline import Deadline, TimedHandler, TimedRequest, TimedSecureHandler
 from wherein.errors import ProviderError
 
 __all__ = ["Endpoint", "JsonClient", "RefusedError", "is_loopback"]
@@ -33,6 +35,13 @@ times must not wait ten times for a server that is down."""
 
 _LONGEST_WAIT_S = 3600.0
 _READ_BYTES = 1 << 16
+
+_SHOWN_BYTES = 1 << 12
+"""Of an answer that is quoted: more than is shown, or a key at the cut would be shown in part."""
+
+_AS_THEY_ARE = ":/?#[]@!$&'()*+,;=%"
+
+_LATE = "the answer did not end in time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ class JsonClient:
         pause: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        parts = urlsplit(endpoint.url)
+        parts = _split(endpoint.url)
         if parts.username or parts.password or parts.query:
             message = f"the address of {endpoint.host!r} holds a name, a key or a query"
             hint = "give the bare URL; keys come from the environment (WHEREIN_API_KEY)"
@@ -111,7 +120,12 @@ class JsonClient:
         self._clock = clock
         self._next_at = 0.0
         self._failure: tuple[float, ProviderError] | None = None
-        self._opener = build_opener(ProxyHandler(dict(endpoint.proxies)), _NoRedirect())
+        self._opener = build_opener(
+            ProxyHandler(dict(endpoint.proxies)),
+            _NoRedirect(),
+            TimedHandler(),
+            TimedSecureHandler(),
+        )
 
     def post(
         self, path: str, payload: Mapping[str, object], *, seconds: float | None = None
@@ -130,7 +144,7 @@ class JsonClient:
         if self._failure is not None and self._clock() < self._failure[0]:
             raise self._failure[1]
         try:
-            answer = self._post(path, msgspec.json.encode(payload), seconds)
+            answer = self._post(path, _encoded(payload), seconds)
         except RefusedError:
             raise
         except ProviderError as error:
@@ -171,9 +185,22 @@ class JsonClient:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self.endpoint.api_key:
             headers["Authorization"] = f"Bearer {self.endpoint.api_key}"
-        url = f"{self.endpoint.url.rstrip('/')}/{path}"
-        request = Request(url, body, headers, method="POST")  # noqa: S310 # scheme checked above
+        url = f"{quote(self.endpoint.url.rstrip('/'), _AS_THEY_ARE)}/{path}"
+        request = TimedRequest(url, body, headers, method="POST")  # scheme checked above
         self.n_requests += 1
+        with Deadline(timeout) as request.deadline:
+            try:
+                data = self._exchange(request, timeout)
+            except (_PassingError, RefusedError) as error:
+                if not request.deadline.is_over:
+                    raise
+                raise _PassingError(_LATE) from error
+        if request.deadline.is_over:
+            raise _PassingError(_LATE)
+        return self._decoded(data)
+
+    def _exchange(self, request: TimedRequest, timeout: float) -> bytes:
+        """Return the body of the answer."""
         try:
             with self._opener.open(request, timeout=timeout) as response:
                 data = self._read(cast("HTTPResponse", response), self._clock() + timeout)
@@ -183,16 +210,22 @@ class JsonClient:
         except URLError as error:
             if isinstance(error.reason, ConnectionRefusedError):
                 raise _NobodyError from error
-            raise _PassingError(str(error.reason)) from error
-        except (TimeoutError, OSError, HTTPException) as error:
-            raise _PassingError(str(error) or type(error).__name__) from error
+            raise _PassingError(self._quietly(str(error.reason))) from error
+        except (OSError, HTTPException) as error:
+            raise _PassingError(self._quietly(str(error)) or type(error).__name__) from error
+        except ValueError as error:  # an address that has no meaning, ours or one it moved to
+            message = f"{self.endpoint.host!r} cannot be asked: {self._quietly(str(error))}"
+            raise RefusedError(message, hint="check the URL") from error
+        return data
+
+    def _decoded(self, data: bytes) -> object:
         if len(data) > _MOST_RESPONSE_BYTES:
             message = f"the answer of {self.endpoint.host!r} is too large"
             raise RefusedError(message, hint="send fewer texts at once", status=413)
         try:
             return msgspec.json.decode(data)
-        except msgspec.DecodeError as error:
-            said = self._quietly(data[:80].decode("utf-8", "replace"))
+        except (msgspec.DecodeError, RecursionError) as error:
+            said = self._quietly(data[:_SHOWN_BYTES].decode("utf-8", "replace"))[:80]
             message = f"{self.endpoint.host!r} did not answer in JSON: {said!r}"
             raise ProviderError(message, hint="check the URL, with its version path") from error
 
@@ -206,8 +239,7 @@ class JsonClient:
             if n_bytes > _MOST_RESPONSE_BYTES:
                 break
             if self._clock() >= end:
-                message = "the answer did not end in time"
-                raise TimeoutError(message)
+                raise TimeoutError(_LATE)
         if n_bytes <= _MOST_RESPONSE_BYTES and response.length:
             message = f"the answer ended {response.length} bytes early"
             raise HTTPException(message)
@@ -215,7 +247,7 @@ class JsonClient:
 
     def _refusal(self, error: HTTPError) -> Exception:
         """Return what a status means."""
-        said = self._quietly(error.read(300).decode("utf-8", "replace"))
+        said = self._quietly(error.read(_SHOWN_BYTES).decode("utf-8", "replace"))[:300]
         if error.code in _PASSING:
             after = _seconds(error.headers.get("Retry-After", ""))
             return _PassingError(f"status {error.code} {said}".strip(), retry_after_s=after)
@@ -234,6 +266,26 @@ class JsonClient:
         """Return ``text`` on one line without the key, should the server echo it."""
         key = self.endpoint.api_key
         return " ".join((text.replace(key, "[key]") if key else text).split())
+
+
+def _encoded(payload: Mapping[str, object]) -> bytes:
+    """Return JSON; half characters, which a name of a file may hold, are no text anywhere else."""
+    try:
+        return msgspec.json.encode(payload)
+    except UnicodeEncodeError:
+        return json.dumps(payload).encode()
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.netloc.encode("ascii")
+        _ = parts.port
+    except ValueError:
+        message = "the model's address is no http address"  # not shown: it may hold a key
+        hint = "give a URL such as http://localhost:11434/v1#model (a host in its ASCII form)"
+        raise ProviderError(message, hint=hint) from None
+    return parts
 
 
 class _PassingError(Exception):

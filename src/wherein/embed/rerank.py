@@ -101,10 +101,11 @@ class EndpointReranker:
             message = f"{self.name} did not send scores: {error}"
             raise ProviderError(message, hint="check that the model is a reranker") from error
         scores = np.full(n_texts, np.nan, np.float32)
-        for item in found:
-            value = item.score if item.relevance_score is None else item.relevance_score
-            if value is not None and 0 <= item.index < n_texts:
-                scores[item.index] = value
+        with np.errstate(over="ignore"):  # a number too large for float32 is not finite then
+            for item in found:
+                value = item.score if item.relevance_score is None else item.relevance_score
+                if value is not None and 0 <= item.index < n_texts:
+                    scores[item.index] = value
         if not np.isfinite(scores).all():
             message = f"{self.name} did not score every text"
             raise ProviderError(message, hint="the server is broken; the order is unchanged")
