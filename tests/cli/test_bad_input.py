@@ -23,6 +23,14 @@ def test_a_path_that_does_not_exist(sandbox: Sandbox) -> None:
     assert str(sandbox.root) in hint
 
 
+def test_a_query_without_quotes_is_told_of_quotes(sandbox: Sandbox) -> None:
+    _message, hint = complaint(sandbox.run("search", "proxy", "websocket", "upgrade"))
+    assert "in quotes" in hint
+
+    _message, hint = complaint(sandbox.run("search", "proxy", "no/where"))
+    assert "in quotes" not in hint
+
+
 def test_a_special_file_in_place_of_a_folder(sandbox: Sandbox) -> None:
     os.mkfifo(sandbox.root / "pipe")
 

@@ -49,7 +49,7 @@ def test_weak_evidence_repeats_and_further_places_are_said() -> None:
     )
 
     assert shown(replace(RESULT, hits=(weak,), evidence=Evidence.WEAK)) == (
-        "weak evidence: none of these may be it; check before relying on one\n"
+        "weak evidence: perhaps none of these is it; check before relying on one\n"
         "src/retry.py:10-42 function retry_request (weak) (shown above, unchanged) also 50-60\n"
     )
 

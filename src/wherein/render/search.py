@@ -65,7 +65,7 @@ def _nothing(found: SearchResult) -> str:
 
 def _head(found: SearchResult) -> str:
     if found.evidence is Evidence.WEAK:
-        return "weak evidence: none of these may be it; check before relying on one\n"
+        return "weak evidence: perhaps none of these is it; check before relying on one\n"
     return ""
 
 

@@ -146,9 +146,7 @@ def search(
             query, limit=limit + offset + 1, filters=filters, progress=context.report
         )
 
-    parts = [
-        _ask(context, repository, ask) for repository in find_repositories(context, repositories)
-    ]
+    parts = [_ask(context, repository, ask) for repository in _searched(context, repositories)]
     return _result(context, parts, limit, offset, explain=explain, detail=detail)
 
 
@@ -196,6 +194,17 @@ def similar(
 
     part = _ask(context, whole, ask)
     return _result(context, [part], limit, offset, explain=explain, detail=detail)
+
+
+def _searched(context: ToolContext, names: Sequence[str]) -> tuple[Repository, ...]:
+    """Return the repositories to search; a bare word that is no path may be one of the query's."""
+    try:
+        return find_repositories(context, names)
+    except PathError as error:
+        if any("/" in name for name in names):
+            raise
+        hint = f"{error.hint}; a query of several words is one argument, in quotes"
+        raise PathError(error.message, hint=hint) from error
 
 
 def _split_place(place: str) -> tuple[str, int]:
