@@ -103,7 +103,7 @@ def test_companions_are_named_with_support_and_lift(context: ToolContext) -> Non
     result = history(context, together=["shop/cart.py"])
     assert [item.path for item in result.companions] == ["shop/tax.py"]
     assert result.companions[0].support == 2
-    assert "shop/tax.py  2x together" in render(result, PLAIN).whole()
+    assert "shop/tax.py  2x together, confidence " in render(result, PLAIN).whole()
 
 
 def test_an_answer_is_paged_on(context: ToolContext) -> None:

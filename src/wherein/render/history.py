@@ -23,14 +23,14 @@ def render(result: object, style: Style) -> Rendered:
         parts.append("usually change together with these:\n")
         parts.extend(
             f"  {style.paint('path', show_path(item.path))}  {item.support}x together, "
-            f"{item.confidence:.0%} of changes, lift {item.lift:.1f}\n"
+            f"confidence {item.confidence:.0%}, lift {item.lift:.1f}\n"
             for item in found.companions
         )
     if not parts and found.notes:
         lines = [f"{found.known}: {note}" for note in found.notes]
         return Rendered((), head="".join(f"{line}\n" for line in lines))
     if not parts:
-        lines = ["nothing found: try other words, or a file without lines", *_notes(found)]
+        lines = ["nothing found: try other words, or the path without a line", *_notes(found)]
         return Rendered((), head="".join(f"{line}\n" for line in lines), is_found=False)
 
     def foot(n_shown: int) -> str:
