@@ -164,10 +164,12 @@ def test_an_earlier_fit_stays_when_a_later_one_proves_nothing_and_clear_drops_it
 
 
 def test_too_few_requests_prove_nothing(tmp_path: Path) -> None:
-    report = fit_of(bench_of(tmp_path, "deprecated", n=59))
+    result = bench_of(tmp_path, "deprecated", n=59)
+    report = fit_of(result)
     assert not report.is_kept
     assert report.reason.startswith("only 59 requests")
     assert report.figures == ()
+    assert "fitted on" not in render_bench(result, PLAIN).whole()
 
 
 # The core.

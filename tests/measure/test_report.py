@@ -93,7 +93,10 @@ def test_the_hardest_misses_come_first_with_what_each_arm_opened() -> None:
 
 def test_the_table_names_every_arm_and_says_what_was_left_out() -> None:
     text = render(sample_report(), PLAIN_STYLE).whole()
-    assert "40 commits; 3 requests (2 name code, 1 plain), in 12 files as of 222222222222" in text
+    assert (
+        "40 commits; 3 requests (2 name code, 1 plain), in 12 source files as of 222222222222"
+        in text
+    )
     assert "no requests: 7 merge" in text
     rows = [line.split() for line in text.splitlines() if line.startswith("  hybrid ")]
     assert rows[0][:5] == ["hybrid", "3", "0.333", "0.667", "0.667"]

@@ -140,15 +140,15 @@ def _verdict(
     best = max(gains, key=lambda gain: gain.gain.mean)
     reasons = [
         f"grep by script finds a changed file within {_ROUNDS} rounds for {rate:.0%} of "
-        f"{report.n_requests} requests in {report.n_files} files",
+        f"{report.n_requests} requests in {report.n_files} source files",
         f"{best.arm} has one among its first ten for {best.rate:.0%}: "
         f"{best.gain.mean:+.0%} ({best.gain.low:+.0%} to {best.gain.high:+.0%})",
     ]
     six = report.figure("grep")
     if report.n_files < _SMALL_TREE and six is not None and six.within_rounds[6] >= _ENOUGH_RATE:
         reasons.append(
-            f"with {report.n_files} files the tree is small: six rounds of grep find one for "
-            f"{six.within_rounds[6]:.0%}"
+            f"with {report.n_files} source files the tree is small: six rounds of grep find one "
+            f"for {six.within_rounds[6]:.0%}"
         )
         return GREP_IS_ENOUGH, reasons
     if best.one_file_gain is not None:

@@ -18,9 +18,12 @@ def show_fit(report: FitReport, style: Style) -> str:
     lines = [
         "",
         "ranking weights for this repository",
-        f"  fitted on {report.n_fitted} requests, held out {report.n_held_out} "
-        f"({report.situation}); {report.n_out_of_reach} of both have no right file to rank",
     ]
+    if report.figures:
+        lines.append(
+            f"  fitted on {report.n_fitted} requests, held out {report.n_held_out} "
+            f"({report.situation}); {report.n_out_of_reach} of both have no right file to rank"
+        )
     text = "".join(f"{line}\n" for line in lines)
     if report.figures:
         rows = [

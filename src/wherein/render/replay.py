@@ -41,7 +41,7 @@ def render(result: object, style: Style) -> Rendered:
 def _requests(report: ReplayReport) -> str:
     if not report.n_requests:
         return "no request"
-    where = f"in {report.n_files} files as of {report.snapshot[:12]}"
+    where = f"in {report.n_files} source files as of {report.snapshot[:12]}"
     if report.mode == "parent":
         where = "each in its parent's tree"
     kinds = f"{report.n_named} name code, {report.n_plain} plain"
