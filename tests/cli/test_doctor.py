@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from wherein.cli.doctor import _ranking
+from wherein.cli.doctor import _model, _ranking
 from wherein.search.own_weights import own_weights_file
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
@@ -28,3 +28,10 @@ def test_weights_that_are_left_aside_are_a_warning_with_what_to_do(tmp_path: Pat
     assert "damaged" in detail
     assert "wherein replay --fit" in hint
     assert look(own_weights=False) == ("ok", "shipped; the setting own_weights is off", "")
+
+
+def test_the_bundled_models_size_is_said_once(tmp_path: Path) -> None:
+    context = ToolContext(settings=Settings(home=tmp_path / "home"), root=tmp_path)
+    found = _model(SimpleNamespace(context=context))  # type: ignore[arg-type]
+    assert found.status == "ok"
+    assert found.detail.count("dimensions") == 1

@@ -146,7 +146,9 @@ def _model(invocation: Invocation) -> Check:
     if embedder is None:
         return Check("model", _OK, "none: ranking goes by words alone")
     n_dimensions = len(embedder.embed_query(_PROBE))
-    return Check("model", _OK, f"{embedder.name}, {n_dimensions} dimensions")
+    size = f"{n_dimensions} dimensions"
+    name = embedder.name  # the bundled model's says its size already
+    return Check("model", _OK, name if name.endswith(size) else f"{name}, {size}")
 
 
 def _reranker(invocation: Invocation) -> list[Check]:
