@@ -258,7 +258,7 @@ def test_a_name_of_which_only_parts_are_known_is_said_and_weak(tree: Tree) -> No
     among_words = search(tree.index, "where is total_customer_rate used by the cart")
     known = search(tree.index, "taxRate", read_text=tree.read)
 
-    said = "in no file as written, only in parts: 'total_customer_rate'"
+    said = "in no indexed file as written, only in parts: 'total_customer_rate'"
     assert said in guess.notes
     assert said in among_words.notes
     assert guess.hits

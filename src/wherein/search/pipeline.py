@@ -243,7 +243,10 @@ def _term_weights(matches: Matches) -> dict[str, float]:
 
 
 def _notes(found: Found, has_hits: bool) -> list[str]:
-    """Return what the asker should know: no words, unknown words, texts found only in part."""
+    """Return what the asker should know: no words, unknown words, texts found only in part.
+
+    Of files that are not indexed, or only by their beginning, nothing is claimed.
+    """
     query = found.query
     if query.is_empty:
         return ["the query has no word or number to look for: use grep to find signs"]
@@ -256,13 +259,13 @@ def _notes(found: Found, has_hits: bool) -> list[str]:
     if missing:
         words = ", ".join(repr(word) for word in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-        notes.append(f"in no file: {words}{more}")
+        notes.append(f"in no indexed file: {words}{more}")
     partial = [name for name in evidence.missing_names(query, found.matches) if name not in missing]
     if partial:
         names = ", ".join(repr(name) for name in partial[:8])
-        notes.append(f"in no file as written, only in parts: {names}")
+        notes.append(f"in no indexed file as written, only in parts: {names}")
     has_whole = any(literal.share >= 1 for literal in found.literals.values())
     if has_hits and not has_whole and (query.quoted or query.is_message):
         what = "the quoted text" if query.quoted else "the whole text"
-        notes.append(f"no line has {what}: these are partial matches")
+        notes.append(f"no indexed line has {what}: these are partial matches")
     return notes
