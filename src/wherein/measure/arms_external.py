@@ -33,8 +33,7 @@ class CommandArm:
     def __init__(self, name: str, words: list[str]) -> None:
         self._name = name
         self._words = words
-        self._folder: TreeFolder | None = None
-        self._tree: TextTree | None = None
+        self._folder = TreeFolder()
 
     @property
     def name(self) -> str:
@@ -43,21 +42,14 @@ class CommandArm:
 
     def prepare(self, tree: TextTree) -> None:
         """Write the tree's files to a folder of our own."""
-        if self._folder is None:
-            self._folder = TreeFolder()
         self._folder.write(tree)
-        self._tree = tree
 
     def close(self) -> None:
         """Remove the folder."""
-        if self._folder is not None:
-            self._folder.remove()
-        self._folder = None
+        self._folder.remove()
 
     def search(self, request: Request) -> Found:
         """Run the command for one request."""
-        assert self._folder is not None  # noqa: S101 - prepare comes first
-        assert self._tree is not None  # noqa: S101 - prepare comes first
         argv = [word.replace("{query}", request.text) for word in self._words]
         started = time.monotonic()
         try:
@@ -70,7 +62,7 @@ class CommandArm:
         except ProgramTimeoutError:
             return Found((), seconds=time.monotonic() - started, note="timed out")
         output = done.stdout.decode("utf-8", "replace")
-        found = paths_in_output(output, self._folder.path, frozenset(self._tree.files))
+        found = paths_in_output(output, self._folder.path, self._folder.files)
         note = f"exit code {done.returncode}" if done.returncode not in {0, 1} else ""
         opened = tuple(Opened(path, tokens, 1) for path, tokens in found)
         return Found(opened, seconds=time.monotonic() - started, note=note)

@@ -57,8 +57,7 @@ class McpArm:
         self._tool = tool
         self._arguments = dict(arguments)
         self._timeout_s = timeout_s
-        self._folder: TreeFolder | None = None
-        self._tree: TextTree | None = None
+        self._folder = TreeFolder()
         self._server: McpServer | None = None
         self._n_failures = 0
 
@@ -69,23 +68,16 @@ class McpArm:
 
     def prepare(self, tree: TextTree) -> None:
         """Write the tree's files to a folder of our own."""
-        if self._folder is None:
-            self._folder = TreeFolder()
         if self._folder.write(tree):
             self._end_server()
-        self._tree = tree
 
     def close(self) -> None:
         """End the server and remove the folder."""
         self._end_server()
-        if self._folder is not None:
-            self._folder.remove()
-        self._folder = None
+        self._folder.remove()
 
     def search(self, request: Request) -> Found:
         """Call the tool for one request."""
-        assert self._folder is not None  # noqa: S101 - prepare comes first
-        assert self._tree is not None  # noqa: S101 - prepare comes first
         if self._n_failures >= _MAX_FAILURES:
             return Found((), note=f"given up after {_MAX_FAILURES} failures in a row")
         started = time.monotonic()
@@ -105,14 +97,13 @@ class McpArm:
         if answer.is_error:
             said = (answer.text.splitlines() or [""])[0][:100]
             return Found((), seconds=seconds, note=f"the tool failed: {said}")
-        found = _paths(answer, self._folder.path, frozenset(self._tree.files))
+        found = _paths(answer, self._folder.path, self._folder.files)
         return Found(tuple(Opened(path, tokens, 1) for path, tokens in found), seconds=seconds)
 
     def _running(self) -> McpServer:
         if self._server is None:
             from wherein.external.mcp_client import McpServer
 
-            assert self._folder is not None  # noqa: S101 - search has looked
             self._server = McpServer(self._command, self._folder.path, self._timeout_s)
         return self._server
 

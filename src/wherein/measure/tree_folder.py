@@ -12,11 +12,23 @@ __all__ = ["TreeFolder"]
 
 
 class TreeFolder:
-    """A folder of our own with the files of one tree after another."""
+    """A folder of our own with the files of one tree after another, made when it is needed."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="wherein-replay-")).resolve()
+        self._path: Path | None = None
         self._written: dict[str, str] = {}
+
+    @property
+    def path(self) -> Path:
+        """Where it is: a real path."""
+        if self._path is None:
+            self._path = Path(tempfile.mkdtemp(prefix="wherein-replay-")).resolve()
+        return self._path
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths of the files in it, relative to it."""
+        return frozenset(self._written)
 
     def write(self, tree: TextTree) -> bool:
         """Make the files those of ``tree``; only what differs is written. Return whether any."""
@@ -37,5 +49,8 @@ class TreeFolder:
         return bool(gone or changed)
 
     def remove(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Remove the folder; the next tree gets another one."""
+        if self._path is not None:
+            shutil.rmtree(self._path, ignore_errors=True)
+        self._path = None
+        self._written.clear()
