@@ -204,7 +204,7 @@ def test_indexing_beforehand_reads_the_history_too(
         assert told[-1].files_done == N
         told.clear()
         workspace.search("refund", progress=told.append)
-        assert told == []
+        assert [step for step in told if step.unit == "commits"] == []
 
 
 def test_without_history_nothing_is_read(tmp_path: Path, repository: tuple[Path, str]) -> None:

@@ -102,8 +102,9 @@ class HistorySource:
             return prepared
         live = np.flatnonzero(index.live_files)
         # In the order of paths, so that equal votes do not depend on how the index grew.
-        ordinals = np.array(sorted(live.tolist(), key=index.path), dtype=np.int64)
-        view = self.history.view([index.path(file) for file in ordinals.tolist()], self.until)
+        paths = index.paths
+        ordinals = np.array(sorted(live.tolist(), key=paths.__getitem__), dtype=np.int64)
+        view = self.history.view([paths[file] for file in ordinals.tolist()], self.until)
         if view is None:
             return None
         file_ids = np.full(index.n_files, -1, np.int64)
