@@ -119,7 +119,7 @@ def read_own_weights(family: Path, model: str) -> OwnRanking:
         return _ignored(f"they cannot be read ({error.strerror})")
     try:
         own = msgspec.json.decode(data, type=OwnWeights)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return _ignored("their file is damaged")
     reason = _objection(own, model)
     if reason:
@@ -179,10 +179,14 @@ def _objection(own: OwnWeights, model: str) -> str:
         return f"their file has version {own.version}"
     if own.shipped != shipped_id():
         return "they start from other shipped weights; fit again"
+    if not all(text.isprintable() for text in (own.model, own.made, own.command)):
+        return "their file is damaged"
     if own.model != model:
         return f"they were fitted with the model {own.model}"
     if not own.sets or not own.sets.keys() <= set(SITUATIONS):
         return "their file is damaged"
+    if not all(one.weights for one in own.sets.values()):
+        return "their file is damaged"  # nothing would rank at all
     values = [value for one in own.sets.values() for value in _numbers(one)]
     if not all(math.isfinite(value) and abs(value) < _MAX_WEIGHT for value in values):
         return "their file is damaged"
