@@ -17,7 +17,7 @@ from wherein.walk.walker import list_files
 def main() -> None:
     """Print bytes, files and CPU seconds."""
     root = Path(sys.argv[1]).resolve()
-    listing = list_files(root, Settings(home=Path()))
+    listing = list_files(root, Settings(home=Path.home()))
     texts = [
         (entry.file.language, (root / entry.file.path).read_bytes())
         for entry in listing.files
