@@ -99,6 +99,18 @@ def test_a_file_that_is_gone_still_has_its_commits(context: ToolContext) -> None
         history(context, place="never.py")
 
 
+@pytest.mark.parametrize("name", ["total", "Cart.total", "Cart::total", "cart.TOTAL"])
+def test_a_symbol_is_named_as_read_takes_it(context: ToolContext, name: str) -> None:
+    wrote = subjects(history(context, place=f"shop/cart.py#{name}"))
+    assert sorted(wrote) == ["round totals to cents", "start the cart"]
+
+
+def test_a_symbol_that_is_not_there_is_answered_with_near_names(context: ToolContext) -> None:
+    with pytest.raises(UsageError, match="defines no 'totl'") as caught:
+        history(context, place="shop/cart.py#totl")
+    assert caught.value.hint == "did you mean 'total'?"
+
+
 def test_companions_are_named_with_support_and_lift(context: ToolContext) -> None:
     result = history(context, together=["shop/cart.py"])
     assert [item.path for item in result.companions] == ["shop/tax.py"]

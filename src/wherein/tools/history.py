@@ -264,19 +264,12 @@ def _rows_of(view: HistoryView, prefix: str, path: str, found: Place | None) -> 
 def _symbol_lines(
     asked: _Asked, found: Place | None, path: str, symbol: str
 ) -> tuple[int, int] | None:
-    from wherein.tools.symbols import definitions_in, full_name
+    from wherein.tools.symbols import definitions_in, definitions_named
 
     if found is None:
         return None
-    matching = [
-        definition
-        for definition in definitions_in(asked.git.root, path)
-        if symbol in {definition.name, full_name(definition)}
-    ]
-    if not matching:
-        message = f"{path!r} defines no {symbol!r}"
-        raise UsageError(message, hint=f"read the outline of {path} for its names")
-    return matching[0].start_line, matching[0].end_line
+    first = definitions_named(definitions_in(asked.git.root, path), symbol, path)[0]
+    return first.start_line, first.end_line
 
 
 def _of_lines(

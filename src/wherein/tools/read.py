@@ -9,9 +9,8 @@ from hashlib import sha1
 from typing import TYPE_CHECKING
 
 from wherein.budget import count_tokens
-from wherein.errors import PathError, UsageError, WhereinError, near_name_hint
+from wherein.errors import PathError, UsageError, WhereinError
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
-from wherein.tools.excerpt import visible
 from wherein.tools.file_paths import Place, Scope
 from wherein.tools.file_set import FileFilter
 from wherein.tools.globbing import escape_glob
@@ -21,6 +20,7 @@ from wherein.tools.read_notebook import notebook_lines
 from wherein.tools.read_targets import Target, parse_target
 from wherein.tools.read_types import PartKind, ReadPart, ReadResult
 from wherein.tools.session import Session
+from wherein.tools.symbols import definitions_named
 from wherein.types import Definition
 from wherein.walk.blob import blob_id
 from wherein.walk.encoding import Decoded, decode
@@ -374,16 +374,7 @@ class _File:
         path = self._target.place.path
         language = detect_language(path, self._data[:8192])
         parsed = parse(decoded.text.encode("utf-8", "replace"), language)
-        found = _matching(parsed.definitions, self._target.symbol)
-        if found:
-            return found
-        message = f"{show_path(self._path)!r} defines no {visible(self._target.symbol)!r}"
-        names = sorted({definition.name for definition in parsed.definitions})
-        last = _components(self._target.symbol)[-1:]
-        hint = near_name_hint(last[0] if last else "", names)
-        listed = ", ".join(names[:20]) + ("…" if len(names) > 20 else "")
-        fallback = f"it defines {listed}" if names else "no definitions are known in it"
-        raise UsageError(message, hint=hint or fallback)
+        return definitions_named(parsed.definitions, self._target.symbol, self._path)
 
 
 _ENDING_NOTES = {
@@ -391,32 +382,6 @@ _ENDING_NOTES = {
     "mixed": "line endings mixed: CRLF and LF",
     "cr": "line endings CR; grep counts the file as one line",
 }
-
-
-def _components(symbol: str) -> list[str]:
-    for separator in ("::", "#", "/", " ", "->"):
-        symbol = symbol.replace(separator, ".")
-    return [part for part in symbol.removesuffix("()").split(".") if part]
-
-
-def _matching(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
-    """Return the definitions whose full name is or ends in ``symbol``, exact case first."""
-    exact = [d for d in definitions if d.name == symbol]
-    if exact:
-        return exact
-    asked = _components(symbol)
-    if not asked:
-        return []
-    for fold in (str, str.casefold):
-        wanted = [fold(part) for part in asked]
-        found = [
-            d
-            for d in definitions
-            if [fold(part) for part in (*d.enclosing, d.name)][-len(wanted) :] == wanted
-        ]
-        if found:
-            return found
-    return []
 
 
 def _is_private_key(text: str) -> bool:

@@ -1,15 +1,17 @@
-"""Names the definitions of a file: which one a line lies in, and where one of a name is."""
+"""Names the definitions of a file: which one a line lies in, and which ones a name means."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from wherein.errors import PathError
+from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.tools.excerpt import visible
 from wherein.tools.file_paths import Scope, resolve_place
 from wherein.types import Definition
+from wherein.walk.paths import show_path
 
-__all__ = ["SymbolFinder", "definitions_in", "full_name"]
+__all__ = ["SymbolFinder", "definitions_in", "definitions_named", "full_name"]
 
 MAX_PARSED_BYTES = 2_000_000
 """Larger files are data; parsing them takes a second and more."""
@@ -39,6 +41,55 @@ def definitions_in(root: Path, path: str) -> tuple[Definition, ...]:
     if decoded is None or language is None:
         return ()
     return parse(decoded.text.encode("utf-8", "replace"), language).definitions
+
+
+def definitions_named(
+    definitions: Sequence[Definition], symbol: str, path: str
+) -> list[Definition]:
+    """Return the definitions in ``path`` that ``symbol`` names: by full name or the end of one.
+
+    ``Ledger.post``, ``Ledger::post`` and ``post`` name the same; case counts only where it tells
+    definitions apart.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = _matching(definitions, symbol)
+    if found:
+        return found
+    message = f"{show_path(path)!r} defines no {visible(symbol)!r}"
+    names = sorted({definition.name for definition in definitions})
+    last = _components(symbol)[-1:]
+    hint = near_name_hint(last[0] if last else "", names)
+    listed = ", ".join(names[:20]) + ("…" if len(names) > 20 else "")
+    fallback = f"it defines {listed}" if names else "no definitions are known in it"
+    raise UsageError(message, hint=hint or fallback)
+
+
+def _components(symbol: str) -> list[str]:
+    for separator in ("::", "#", "/", " ", "->"):
+        symbol = symbol.replace(separator, ".")
+    return [part for part in symbol.removesuffix("()").split(".") if part]
+
+
+def _matching(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
+    """Return the definitions whose full name is or ends in ``symbol``, exact case first."""
+    exact = [d for d in definitions if d.name == symbol]
+    if exact:
+        return exact
+    asked = _components(symbol)
+    if not asked:
+        return []
+    for fold in (str, str.casefold):
+        wanted = [fold(part) for part in asked]
+        found = [
+            d
+            for d in definitions
+            if [fold(part) for part in (*d.enclosing, d.name)][-len(wanted) :] == wanted
+        ]
+        if found:
+            return found
+    return []
 
 
 class SymbolFinder:
