@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wherein.walk.encoding import decode, is_binary
+from wherein.walk.encoding import decode
 
 COMMENTS = {
     "gb18030": ["// 中文注释", "# 计算用户的总金额，如果为空则返回零。", "// 测试", "x = '红色'"],
@@ -68,7 +68,6 @@ def test_any_bytes_are_text_or_refused_and_never_fail(data: bytes) -> None:
         (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\0\0\xfe\xff")
     ):
         assert decoded is None
-        assert is_binary(data)
 
 
 def test_random_bytes_without_a_nul_are_binary() -> None:

@@ -11,7 +11,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-__all__ = ["Decoded", "decode", "is_binary"]
+__all__ = ["Decoded", "decode"]
 
 EVIDENCE_BYTES = 1 << 16
 """How much of the non-ASCII text is weighed: enough for thousands of characters."""
@@ -99,13 +99,6 @@ def decode(data: bytes) -> Decoded | None:
     if "\x1b$" in text:
         return _decode_iso2022(data) or Decoded(text, "utf-8", has_bom=False)
     return Decoded(text, "utf-8", has_bom=False)
-
-
-def is_binary(head: bytes) -> bool:
-    """Return whether the first bytes of a file show that it is not text."""
-    if any(head.startswith(bom) for bom, _, _ in _BOMS):
-        return False
-    return b"\0" in head[:SNIFF_BYTES]
 
 
 def _decode_marked(data: bytes, bom: bytes, name: str, codec: str) -> Decoded | None:
