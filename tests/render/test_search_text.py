@@ -7,7 +7,8 @@ from wherein.budget import count_tokens
 from wherein.render.json_lines import to_json
 from wherein.render.rendered import Style, fit, render
 from wherein.render.search import slim
-from wherein.tools.search import FoundHit, SearchResult, ShownLine
+from wherein.tools.found_hits import FoundHit, ShownLine
+from wherein.tools.search import SearchResult
 from wherein.types import Evidence, Span
 
 HIT = FoundHit(

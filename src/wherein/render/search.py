@@ -8,7 +8,8 @@ from typing import cast
 
 from wherein.render.escape import gutter, show_line, show_path
 from wherein.render.rendered import Rendered, Style
-from wherein.tools.search import FoundHit, SearchResult
+from wherein.tools.found_hits import FoundHit
+from wherein.tools.search import SearchResult
 from wherein.types import Evidence
 
 __all__ = ["render", "slim", "trim"]
