@@ -142,3 +142,6 @@ def test_a_missing_file_and_a_wrong_floor_are_refused(context: ToolContext) -> N
         bench(context, "gone.toml")
     with pytest.raises(UsageError, match="no floor"):
         run_bench(context, QUERIES, "queries.toml", "recall_at_10=high")
+    with pytest.raises(UsageError, match="unknown floor 'zzz'") as caught:
+        run_bench(context, QUERIES, "queries.toml", "zzz=1")
+    assert caught.value.hint.startswith("one of recall_at_1, recall_at_5, ")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import run
 from wherein.settings import Settings
 from wherein.tools import grep_workspace
+from wherein.tools.catalog_exact import GREP
 from wherein.tools.context import ToolContext
 from wherein.tools.grep import grep as tool
 from wherein.tools.grep import search_text
@@ -78,6 +80,8 @@ def test_a_pattern_of_another_dialect_is_answered_with_what_to_write(
     with pytest.raises(PatternError) as caught:
         grep(tmp_path, pattern)
     assert hint in caught.value.hint
+    named = re.findall(r"\bset (\w+)", caught.value.hint)
+    assert set(named) <= {parameter.name for parameter in GREP.parameters}
 
 
 def test_lookaround_works_with_pcre2(tmp_path: Path) -> None:

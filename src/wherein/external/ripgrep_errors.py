@@ -9,7 +9,7 @@ from wherein.errors import ExternalError, PatternError, QueryError, WhereinError
 
 __all__ = ["complaints", "explain_failure"]
 
-_LITERAL = "to search for the text itself, set fixed_strings (command line: -F)"
+_LITERAL = "to search for the text itself, set fixed (command line: -F)"
 _PCRE2 = "set pcre2 (command line: --pcre2), which knows it"
 _MULTILINE = "set multiline (command line: -U), or search for one line's part of it"
 

@@ -105,7 +105,9 @@ def _checked_floor(name: str, value: object) -> tuple[str, float]:
     known = (*FLOORS, *CEILINGS)
     if name not in known:
         message = f"unknown floor {name!r}"
-        raise UsageError(message, hint=near_name_hint(name, known, fallback=f"one of {known}"))
+        raise UsageError(
+            message, hint=near_name_hint(name, known, fallback=f"one of {', '.join(known)}")
+        )
     if isinstance(value, bool) or not isinstance(value, int | float):
         message = f"floor {name} cannot be {value!r}"
         raise UsageError(message, hint="give a number")

@@ -113,7 +113,7 @@ def _raise(done: Completed, pattern: str) -> None:
     said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
     if "command line" in said or "pattern" in said or "PCRE" in said:
         message = f"{pattern!r}: {said}"
-        raise PatternError(message, hint="to search for the text itself, set fixed_strings")
+        raise PatternError(message, hint="to search for the text itself, set fixed")
     message = f"git grep failed: {said}"
     raise ExternalError(message)
 
