@@ -114,7 +114,11 @@ def resolve_place(scope: Scope, name: str) -> Place:
 def _spellings(scope: Scope, name: str) -> Iterator[str]:
     """Yield the readings of ``name``, the literal one first."""
     if name.startswith("file://"):
-        yield unquote(urlsplit(name).path)
+        try:
+            yield unquote(urlsplit(name).path)
+        except ValueError as error:
+            message = f"{show_path(name)!r} is no address of a file: {error}"
+            raise PathError(message, hint="give a path relative to the root") from None
         return
     if name == "~" or name.startswith("~/"):
         yield name
@@ -205,7 +209,7 @@ def refuse_outside(root: Path, start: Path, pattern: str) -> None:
         and not f"{pattern}/".startswith(f"{str(root).rstrip('/')}/")
         and not os.path.lexists(start / parts[0])
         and not WILDCARDS.intersection(parts[0])
-        and Path("/", parts[0]).exists()
+        and os.path.lexists(Path("/", parts[0]))
     )
     if ".." in parts or is_elsewhere or pattern.startswith("~"):
         message = f"{pattern!r} leads outside the root {str(root)!r}"

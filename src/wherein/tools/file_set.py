@@ -82,13 +82,15 @@ def _git_dir(marker: Path) -> Path | None:
     if marker.is_dir():
         return marker if (marker / "HEAD").is_file() else None
     try:
+        if not stat.S_ISREG(marker.stat().st_mode):  # a pipe would be waited for
+            return None
         text = marker.read_text("utf-8", "surrogateescape")
     except OSError:
         return None
     if not text.startswith("gitdir:"):
         return None
     git_dir = marker.parent / text.removeprefix("gitdir:").strip()
-    return git_dir if git_dir.is_dir() else None
+    return git_dir if os.path.isdir(git_dir) else None  # noqa: PTH112 - any text is asked
 
 
 def _common_dir(git_dir: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -221,7 +222,8 @@ def _why_nothing(globs: Sequence[str], paths: Sequence[str], place: Place) -> li
     notes = [f"none of {len(paths)} files matches"]
     for pattern in globs:
         name = pattern.strip("/")
-        if (place.root / name).is_dir() and not WILDCARDS.intersection(name):
+        is_folder = os.path.isdir(place.root / name)  # noqa: PTH112 - any length of name is asked
+        if is_folder and not WILDCARDS.intersection(name):
             notes.append(f"{name!r} is a folder: {name + '/**'!r} names the files in it")
     folded = GlobSet.of(globs, ignore_case=True)
     n_folded = sum(folded.admits(path) for path in paths)

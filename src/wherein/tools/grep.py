@@ -159,6 +159,11 @@ def _check(request: GrepRequest) -> None:
     if not request.options.patterns or any("\0" in text for text in request.options.patterns):
         message = "a pattern cannot hold a NUL" if request.options.patterns else "no pattern"
         raise PatternError(message, hint="write '\\x00' for a NUL")
+    options = request.options
+    for text in (*options.patterns, *options.globs, *options.types, *options.excluded_types):
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            message = f"{text!r} holds what no argument of a program can: a NUL, half a character"
+            raise PatternError(message, hint="match such a byte with '.' or '?'")
     if request.limit < 1 or request.offset < 0:
         message = f"limit {request.limit} and offset {request.offset} make no page"
         raise UsageError(message, hint="limit is at least 1, offset at least 0")
