@@ -103,8 +103,9 @@ class HistorySource:
         live = np.flatnonzero(index.live_files)
         # In the order of paths, so that equal votes do not depend on how the index grew.
         paths = index.paths
-        ordinals = np.array(sorted(live.tolist(), key=paths.__getitem__), dtype=np.int64)
-        view = self.history.view([paths[file] for file in ordinals.tolist()], self.until)
+        files: list[int] = sorted(live.tolist(), key=paths.__getitem__)
+        ordinals = np.array(files, dtype=np.int64)
+        view = self.history.view([paths[file] for file in files], self.until)
         if view is None:
             return None
         file_ids = np.full(index.n_files, -1, np.int64)
