@@ -109,6 +109,23 @@ def test_a_place_without_a_line(shop: Sandbox) -> None:
     assert "path:line" in hint
 
 
+def test_a_place_named_by_symbol(shop: Sandbox) -> None:
+    shop.write("src/again.py", (shop.root / "src/retry.py").read_text())
+    name = "retry_request"
+    screen = shop.run("similar", f"src/retry.py#{name}", "--limit", "1")
+    message, hint = complaint(shop.run("similar", f"src/retry.py#{name[:-1]}"))
+
+    shop.write(".env", "HIDDEN_NAME=1\n")
+    for tool in ("similar", "history", "read"):
+        place = ("--for",) if tool == "history" else ()
+        refused, _ = complaint(shop.run(tool, *place, ".env#nothing"))
+        assert refused == "'.env' is not shown: secret-like name"
+
+    assert screen.stdout.startswith("src/again.py:")
+    assert message == f"'src/retry.py' defines no '{name[:-1]}'"
+    assert name in hint
+
+
 def test_a_corrupt_index_is_built_again_and_answers(shop: Sandbox) -> None:
     shop.run("index")
     for path in (shop.home / "index" / "families").rglob("*"):

@@ -165,7 +165,7 @@ SIMILAR = Tool(
         Parameter(
             "place",
             ParameterType.TEXT,
-            "where the code is: path:line (src/retry.py:42)",
+            "where the code is: path:line (src/retry.py:42) or path#Symbol",
             is_required=True,
             aliases=("location", "file", "file_path", "position", "target", "query"),
             is_positional=True,

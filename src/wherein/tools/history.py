@@ -264,12 +264,11 @@ def _rows_of(view: HistoryView, prefix: str, path: str, found: Place | None) -> 
 def _symbol_lines(
     asked: _Asked, found: Place | None, path: str, symbol: str
 ) -> tuple[int, int] | None:
-    from wherein.tools.symbols import definitions_in, definitions_named
+    from wherein.tools.symbols import symbol_lines
 
     if found is None:
         return None
-    first = definitions_named(definitions_in(asked.git.root, path), symbol, path)[0]
-    return first.start_line, first.end_line
+    return symbol_lines(asked.scope.settings, asked.git.root, path, symbol)
 
 
 def _of_lines(

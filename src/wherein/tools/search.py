@@ -125,17 +125,17 @@ def similar(
     explain: bool = False,
     detail: str = "concise",
 ) -> SearchResult:
-    """Give a place as path:line, such as a search hit; the piece of code there is the query.
+    """Give a place as path:line or path#Symbol; the piece of code there is the query.
 
     Returns other places with like code, most alike first. Use it before writing something that may
     exist already, to find every copy of a bug, or to see how the same thing is done elsewhere.
 
     Raises:
-        UsageError: The place is not ``path:line``.
+        UsageError: The place is not ``path:line`` or ``path#Symbol``, or there is no such symbol.
         QueryError: The file has no such line.
         PathError: The file does not exist or may not be read.
     """
-    name, line = _split_place(place)
+    name, line, symbol = _split_place(place)
     real = context.resolve_folder(name)
     if not real.is_file():
         message = f"{name!r} is not a regular file"
@@ -147,8 +147,13 @@ def similar(
     def ask(workspace: Workspace, repository: Repository) -> Answer:
         filters = _filters(repository, wanted)
         relative = real.relative_to(where.root).as_posix()
+        first = line
+        if symbol:
+            from wherein.tools.symbols import symbol_lines
+
+            first, _ = symbol_lines(context.settings, where.root, relative, symbol)
         return workspace.similar(
-            relative, line, limit=limit + offset + 1, filters=filters, progress=context.report
+            relative, first, limit=limit + offset + 1, filters=filters, progress=context.report
         )
 
     part = _ask(context, whole, ask)
@@ -166,13 +171,18 @@ def _searched(context: ToolContext, names: Sequence[str]) -> tuple[Repository, .
         raise PathError(error.message, hint=hint) from error
 
 
-def _split_place(place: str) -> tuple[str, int]:
+def _split_place(place: str) -> tuple[str, int, str]:
+    """Return path, line (0 for none) and symbol of ``path:12``, ``path:3-9`` or ``path#Name``."""
     name, colon, line = place.rpartition(":")
     first = line.partition("-")[0]
     if colon and name and first.isdecimal() and int(first) > 0:
-        return name, int(first)
+        return name, int(first), ""
+    name, _, symbol = place.rpartition("#")
+    if name and symbol:
+        return name, 0, symbol
     message = f"{place!r} names no line"
-    raise UsageError(message, hint="the place is path:line, as in src/retry.py:42")
+    hint = "the place is path:line or path#Symbol, as in src/retry.py:42"
+    raise UsageError(message, hint=hint)
 
 
 def _filters(repository: Repository, wanted: _Wanted) -> Filters:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.settings import Settings
 from wherein.tools.excerpt import visible
 from wherein.tools.file_paths import Scope, resolve_place
+from wherein.tools.file_set import FileFilter
 from wherein.types import Definition
 from wherein.walk.paths import show_path
 
-__all__ = ["SymbolFinder", "definitions_in", "definitions_named", "full_name"]
+__all__ = ["SymbolFinder", "definitions_in", "definitions_named", "full_name", "symbol_lines"]
 
 MAX_PARSED_BYTES = 2_000_000
 """Larger files are data; parsing them takes a second and more."""
@@ -64,6 +66,21 @@ def definitions_named(
     listed = ", ".join(names[:20]) + ("…" if len(names) > 20 else "")
     fallback = f"it defines {listed}" if names else "no definitions are known in it"
     raise UsageError(message, hint=hint or fallback)
+
+
+def symbol_lines(settings: Settings, root: Path, path: str, symbol: str) -> tuple[int, int]:
+    """Return the first and last line, from 1, of the first definition that ``symbol`` names.
+
+    Raises:
+        PathError: The file is gone, or one whose names are not told: it holds secrets.
+        UsageError: There is no such definition.
+    """
+    reason = FileFilter(settings, root).refusal(path, is_named=True)
+    if reason:
+        message = f"{show_path(path)!r} is not shown: {reason}"
+        raise PathError(message, hint="files that hold secrets are never read")
+    first = definitions_named(definitions_in(root, path), symbol, path)[0]
+    return first.start_line, first.end_line
 
 
 def _components(symbol: str) -> list[str]:
