@@ -6,6 +6,7 @@ and kills the whole group when it does not end by itself.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -24,6 +25,10 @@ from wherein.errors import ExternalError, ProgramTimeoutError
 from wherein.external.run import clean_environment
 
 __all__ = ["McpServer", "ToolAnswer"]
+
+# Else Python writes the library's complaints to standard error: one with its traceback for each
+# line of a server that prints something else than messages.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
