@@ -64,6 +64,8 @@ def test_a_repository_cannot_widen_what_is_read(tmp_path: Path) -> None:
         ("chunk_chars = 'x'\n", "chunk_chars cannot be 'x'"),
         ("chunk_chars = -1\n", "chunk_chars cannot be -1"),
         ("chunk_chars = \n", "does not parse"),
+        (f"chunk_chars = {'[' * 9000}{']' * 9000}\n", "does not parse"),
+        (f"chunk_chars = {'9' * 9000}\n", "does not parse"),
     ],
 )
 def test_a_wrong_setting_names_its_file(tmp_path: Path, text: str, words: str) -> None:
@@ -76,8 +78,9 @@ def test_a_wrong_setting_names_its_file(tmp_path: Path, text: str, words: str) -
     assert "wherein.toml" in caught.value.message
 
 
-def test_a_broken_pyproject_has_no_say(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.wherein\n")
+@pytest.mark.parametrize("text", ["[tool.wherein\n", f"x = {'[' * 9000}", f"x = {'9' * 9000}"])
+def test_a_broken_pyproject_has_no_say(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
 
     assert configure(tmp_path, environment(tmp_path)).notes == ()
 

@@ -99,7 +99,7 @@ def _read_table(path: Path, *, is_ours: bool = True) -> Mapping[str, object]:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # too deep, too many digits
         if not is_ours:
             return {}
         message = f"{str(path)!r} does not parse: {error}"
@@ -180,6 +180,6 @@ def _parse_list(text: str) -> tuple[object, ...]:
     if text.startswith("["):
         try:
             return tuple(cast("list[object]", tomllib.loads(f"list = {text}")["list"]))
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             pass  # a glob: [a-z]*.py
     return tuple(item.strip() for item in text.split(_LIST_SEPARATOR) if item.strip())

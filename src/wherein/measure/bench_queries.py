@@ -45,7 +45,7 @@ def read_queries(context: ToolContext, file: str) -> tuple[list[BenchQuery], dic
         raise PathError(message, hint="give a TOML or JSON file of queries") from error
     try:
         data: object = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:  # both kinds of decode error are one
+    except (ValueError, RecursionError) as error:  # both kinds of decode error are the first
         message = f"{file!r} is not {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
         raise UsageError(message) from error
     table = cast("dict[str, object]", data) if isinstance(data, dict) else {"query": data}
