@@ -68,7 +68,7 @@ class Options:
     tests: float = 1.0
     errors: float = 0.7
     headings: float = 1.0
-    changes: float = 1.0
+    changes: float = 0.0
     share: float = 1.0
     seed: int = 1
     workers: int = 2
