@@ -42,3 +42,24 @@ def test_a_file_the_index_lacks_is_an_error(tmp_path: Path) -> None:
     for path in ("nowhere.py", "empty.py"):
         with pytest.raises(PathError):
             similar(tree.index, path, 1)
+
+
+def test_a_small_function_under_a_long_licence_is_compared_without_it(tmp_path: Path) -> None:
+    licence = "".join(
+        f"# Clause {number}: this licence permits redistribution without warranty.\n"
+        for number in range(40)
+    )
+    tree = Tree(
+        tmp_path,
+        {
+            "a.py": licence
+            + "def hash_password(password, salt):\n    return scrypt(password, salt)\n",
+            "b.py": licence + "def draw_circle(canvas):\n    canvas.arc(0, 0, 1)\n",
+            "c.py": "def hash_token(token, salt):\n    return scrypt(token, salt)\n",
+        },
+        HashingEmbedder(),
+    )
+    answer = similar(tree.index, "a.py", 41, read_text=tree.read)
+    assert answer.hits[0].path == "c.py"
+    whole = similar(tree.index, "a.py", 3, read_text=tree.read)
+    assert whole.hits[0].path == "b.py"

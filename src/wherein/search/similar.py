@@ -15,7 +15,7 @@ from wherein.search.retrievers import MAX_TERMS, best_files
 from wherein.store.lexical import score_chunks
 from wherein.store.tree_index import TreeIndex
 from wherein.tokens import count_terms, scan_words
-from wherein.types import Answer, Chunk, Counters, Evidence, Hit, Span
+from wherein.types import Answer, Chunk, Counters, Definition, Evidence, Hit, Span
 
 __all__ = ["similar"]
 
@@ -36,7 +36,9 @@ def similar(
     repository: str = "",
     snapshot_id: str = "",
 ) -> Answer:
-    """Return the places most like the chunk at a line, one for each file.
+    """Return the places most like the definition at a line, one for each file.
+
+    Where none holds the line, the whole chunk is what is compared.
 
     Args:
         index: The tree's index.
@@ -54,9 +56,12 @@ def similar(
     """
     own = _chunk_at(index, path, line)
     chunk = index.chunk(own)
+    place = _place_in(index, own, line) if read_text is not None else _lines_of(chunk)
     allowed = masks(index, filters or Filters())
-    lexical, postings_read = _lexical(index, own, _text_of(chunk, path, read_text))
-    vector = index.vector(own) if index.dim else np.zeros(0, np.float32)
+    lexical, postings_read = _lexical(index, own, _text_of(chunk, place, path, read_text))
+    # The chunk's vector speaks of all of it: of a licence above a small function, too.
+    is_most = len(place) * 2 >= len(_lines_of(chunk))
+    vector = index.vector(own) if index.dim and is_most else np.zeros(0, np.float32)
     parts = {"words": lexical}
     if vector.any():
         parts["meaning"] = np.maximum(index.similarity(vector), np.float32(0))
@@ -100,11 +105,33 @@ def _chunk_at(index: TreeIndex, path: str, line: int) -> int:
     return end - 1
 
 
-def _text_of(chunk: Chunk, path: str, read_text: TextReader | None) -> str:
+def _lines_of(chunk: Chunk) -> range:
+    """Return the chunk's lines, from 1."""
+    return range(chunk.start_line, chunk.end_line + 1)
+
+
+def _place_in(index: TreeIndex, own: int, line: int) -> range:
+    """Return the chunk's lines of the smallest definition that holds the line, else all of them."""
+    lines = _lines_of(index.chunk(own))
+    file = int(index.file_of_chunk[own])
+    held = [
+        range(max(_start_of(item), lines.start), min(item.end_line + 1, lines.stop))
+        for item in (found.definition for found in index.definitions_in(file))
+        if _start_of(item) <= line <= item.end_line
+    ]
+    return min(held, key=len, default=lines)
+
+
+def _start_of(item: Definition) -> int:
+    """Return the first line of a definition; what a file opens with is its licence, not its own."""
+    return item.name_line if item.start_line == 1 else item.start_line
+
+
+def _text_of(chunk: Chunk, place: range, path: str, read_text: TextReader | None) -> str:
     text = read_text(path) if read_text is not None else None
     if text is None:
         return " ".join((*chunk.names, *chunk.enclosing, chunk.signature))
-    return "\n".join(text.split("\n")[chunk.start_line - 1 : chunk.end_line])[:_MAX_TEXT_CHARS]
+    return "\n".join(text.split("\n")[place.start - 1 : place.stop - 1])[:_MAX_TEXT_CHARS]
 
 
 def _lexical(index: TreeIndex, own: int, text: str) -> tuple[NDArray[np.float32], int]:
