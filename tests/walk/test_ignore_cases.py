@@ -188,10 +188,10 @@ def test_new_files_are_in_before_git_add(tmp_path: Path, lister: str) -> None:
 def test_personal_rules_hide_untracked_files_only_and_the_rule_is_named(
     tmp_path: Path, lister: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, root = tmp_path / "home", tmp_path / "home/work/repo"
+    home, root = tmp_path / "home", tmp_path / "home/projects/repo"
     write(home, ".gitignore", "*\n")
     write(home, ".gitconfig", f"[core]\n\texcludesFile = {home}/.gitignore\n")
-    write(home, "work/.gitignore", "keep_*.py\n")
+    write(home, "projects/.gitignore", "keep_*.py\n")
     write(root, "tracked.py")
     git(root, "init", "-q")
     git(root, "add", "-f", "tracked.py")
@@ -204,7 +204,7 @@ def test_personal_rules_hide_untracked_files_only_and_the_rule_is_named(
         assert opened is not None
         assert opened.ignored_among(["untracked.py"]) == {"untracked.py": f"{home}/.gitignore:1:*"}
         assert any(".gitignore:1:*" in note for note in listing(root).notes)
-    other = tmp_path / "home/work/repo2"
+    other = tmp_path / "home/projects/repo2"
     write(other, "keep_y.py")
     write(other, "y.py")
     git(other, "init", "-q")
