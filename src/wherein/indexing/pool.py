@@ -142,7 +142,7 @@ class Pool:
                 continue
             crew.waiting.popleft()
             crew.is_alone = False
-            crew.n_bytes += outcome.stat[0] if outcome.stat else 0
+            crew.n_bytes += outcome.file_stat.size if outcome.stat else 0
             yield outcome
         if not is_alive:
             yield from self._bury(crew)

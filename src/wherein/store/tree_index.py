@@ -448,7 +448,8 @@ class TreeIndex:
     def files_of_kinds(self, kinds: frozenset[FileKind]) -> NDArray[np.bool_]:
         """Return which files hold one of ``kinds``; shape ``(n_files,)``."""
         column = self._column("file_kind", np.zeros(0, np.uint8))
-        return np.isin(column, [i for i, kind in enumerate(FileKind) if kind in kinds])
+        is_wanted = np.array([kind in kinds for kind in FileKind])
+        return is_wanted[column]
 
     def files_of_languages(self, languages: frozenset[str]) -> NDArray[np.bool_]:
         """Return which files are in one of ``languages``; shape ``(n_files,)``."""
