@@ -18,7 +18,7 @@ from pathlib import Path
 from wherein.errors import MissingProgramError
 from wherein.external.ripgrep_options import SearchOptions, file_arguments, pattern_arguments
 from wherein.external.ripgrep_report import Report, clean_path, read_report
-from wherein.external.run import Completed, run, stream
+from wherein.external.run import MAX_STDERR_BYTES, Completed, run, stream
 
 __all__ = ["Ripgrep", "Walked", "find_ripgrep", "require_ripgrep"]
 
@@ -126,16 +126,7 @@ class Ripgrep:
         not be read; `Completed.is_report_full` tells that the search itself did not end.
         """
         argv = self.arguments(options, ("--debug", *mode), paths)
-        done = run(
-            argv,
-            cwd=self.folder,
-            timeout_s=timeout_s,
-            max_output_bytes=max_output_bytes,
-            max_stderr_bytes=MAX_QUICK_REPORT_BYTES,
-            keep_partial=True,
-            files_report=True,
-            is_cancelled=is_cancelled,
-        )
+        done = self._run(argv, timeout_s, max_output_bytes, is_cancelled, reports=True)
         if done.is_report_full:
             return done, None
         if done.returncode not in (0, 1) and _THREADS_REFUSED.search(done.stderr):
@@ -150,13 +141,17 @@ class Ripgrep:
         timeout_s: float,
         max_output_bytes: int | None,
         is_cancelled: Callable[[], bool] | None,
+        *,
+        reports: bool = False,
     ) -> Completed:
         return run(
             argv,
             cwd=self.folder,
             timeout_s=timeout_s,
             max_output_bytes=max_output_bytes,
+            max_stderr_bytes=MAX_QUICK_REPORT_BYTES if reports else MAX_STDERR_BYTES,
             keep_partial=True,
+            files_report=reports,
             is_cancelled=is_cancelled,
         )
 
