@@ -29,12 +29,13 @@ from wherein.indexing.progress import Clock
 from wherein.indexing.seen import Seen, seen_changes, seen_listing
 from wherein.indexing.text_vectors import TextVectors
 from wherein.settings import Settings
+from wherein.store.cache_table import discard_database
 from wherein.store.collect import collect, has_leftovers
 from wherein.store.entries import Entries
 from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Head, Manifest, read_head, read_manifest, write_manifest
-from wherein.store.records import RecordStore, discard_database
+from wherein.store.records import RecordStore
 from wherein.store.vector_cache import VectorCache
 from wherein.walk.blob import blob_id
 from wherein.walk.changes import Changes, list_changes
