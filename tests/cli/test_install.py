@@ -53,11 +53,15 @@ EXISTING = {
 }
 
 
+def _above(path: Path) -> set[str]:
+    return {"/".join(path.parts[at : at + 2]) for at in range(len(path.parts))}
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and ".local/state" not in path.as_posix()
+        if path.is_file() and not {".local/state", ".cache/semble"} & _above(path)
     }
 
 

@@ -162,7 +162,7 @@ def _loads(text: str) -> object:
     plain = re.sub(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', r"\1", without_comments)
     try:
         return json.loads(plain)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # a number may have too many digits
         return None
 
 

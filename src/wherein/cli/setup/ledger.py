@@ -57,7 +57,7 @@ def _read(path: Path) -> dict[str, Entry]:
     try:
         body = cast("dict[str, dict[str, object]]", json.loads(path.read_text("utf-8")))
         return {name: _entry(raw) for name, raw in body.items()}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from wherein.cli.setup.clients import Kind, Target
 from wherein.cli.setup.jsonc import with_member, without_member
 from wherein.cli.setup.marked import START, is_ours, with_block, without_block
-from wherein.cli.setup.tables import (
-    with_toml_table,
-    with_yaml_entry,
-    without_toml_table,
-    without_yaml_entry,
-)
+from wherein.cli.setup.tables import with_toml_table, without_toml_table
+from wherein.cli.setup.yaml_entries import with_yaml_entry, without_yaml_entry
 from wherein.errors import UsageError
 
 __all__ = ["Insertion", "insertion_between", "with_target", "without_insertion", "without_target"]
