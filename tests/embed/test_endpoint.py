@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wherein.embed.departure import Departure, ModelAccess, Notice, departure
+from wherein.embed.departure import Departure, ModelAccess, Notice, departure, is_loopback
 from wherein.embed.endpoint import EndpointEmbedder
-from wherein.embed.http import Endpoint, JsonClient, is_loopback
+from wherein.embed.http import Endpoint, JsonClient
 from wherein.embed.load import endpoint_of, load_embedder, load_reranker
 from wherein.embed.protocol import text_embedder
 from wherein.errors import ProviderError, SettingsError

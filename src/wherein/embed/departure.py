@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
-__all__ = ["Announce", "Departure", "ModelAccess", "Notice", "estimate_tokens", "list_price"]
+from wherein.errors import ProviderError
+
+__all__ = ["Announce", "Announcer", "Departure", "ModelAccess", "Notice", "is_loopback"]
 
 _CHARS_PER_TOKEN = 3.3
 """Of source code under the byte-pair tokenizers of the paid models; prose has about 4.5."""
@@ -102,18 +105,52 @@ class Notice:
             path.write_text("".join(f"{item}\n" for item in dict.fromkeys([*told, line])), "utf-8")
 
 
-def estimate_tokens(n_chars: int) -> int:
-    """Return about how many model tokens that much source text is."""
-    return round(n_chars / _CHARS_PER_TOKEN)
+class Announcer:
+    """Sees to it that somebody is told of text before it leaves for a model.
+
+    Args:
+        host: Where the model is; what goes to this machine itself is told to nobody.
+        model: Its name there.
+        announce: Whom to tell.
+
+    Raises:
+        ProviderError: The host is another machine and there is nobody to tell.
+    """
+
+    def __init__(self, host: str, model: str, announce: Announce | None) -> None:
+        self._host = host
+        self._model = model
+        self._announce = None if is_loopback(host) else announce
+        self._expected_chars = 0
+        self._told_chars = -1
+        if announce is None and not is_loopback(host):
+            message = f"text would leave this machine for {host!r} without notice"
+            raise ProviderError(message, hint="name the endpoint in your own settings")
+
+    def expect(self, n_chars: int) -> None:
+        """Be told how many characters a run will send at most; each run is announced."""
+        self._expected_chars = n_chars
+        self._told_chars = -1
+
+    def tell(self, n_chars: int) -> None:
+        """Announce a departure before it, and a larger one again; raises what that raises."""
+        total = max(n_chars, self._expected_chars)
+        if self._announce is not None and total > self._told_chars:
+            self._announce(departure(self._host, self._model, total))
+            self._told_chars = total
 
 
-def list_price(model: str) -> float | None:
-    """Return dollars for a million tokens of a known model."""
-    return _LIST_PRICES.get(model.rsplit("/", 1)[-1])
+def is_loopback(host: str) -> bool:
+    """Whether text sent to ``host`` stays on this machine: ``localhost``, or such an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name: 127.0.0.1.example.org is anybody's
+        return host == "localhost"
 
 
 def departure(host: str, model: str, n_chars: int) -> Departure:
     """Return what there is to say of sending ``n_chars`` characters."""
-    tokens, price = estimate_tokens(n_chars), list_price(model)
+    tokens = round(n_chars / _CHARS_PER_TOKEN)
+    price = _LIST_PRICES.get(model.rsplit("/", 1)[-1])
     dollars = None if price is None else tokens * price / 1_000_000
     return Departure(host, model, n_chars, tokens, dollars)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
 from wherein.embed.batches import TEXT_CHARS, embed_in_batches
-from wherein.embed.departure import Announce, departure
-from wherein.embed.http import JsonClient, RefusedError, is_loopback
+from wherein.embed.departure import Announce, Announcer
+from wherein.embed.http import JsonClient, RefusedError
 from wherein.embed.protocol import CHANGED_HINT
 from wherein.errors import ProviderError
 from wherein.types import ChunkTerms
@@ -81,14 +81,8 @@ class EndpointEmbedder:
     def __init__(self, client: JsonClient, *, announce: Announce | None = None) -> None:
         endpoint = client.endpoint
         self._client = client
-        self._announce = announce
-        self._expected_chars = 0
-        self._told_chars = -1
+        self._announcer = Announcer(endpoint.host, endpoint.model, announce)
         self._dim = 0
-        self._is_elsewhere = not is_loopback(endpoint.host)
-        if announce is None and self._is_elsewhere:
-            message = f"text would leave this machine for {endpoint.host!r} without notice"
-            raise ProviderError(message, hint="name the endpoint in your own settings")
         self.name = f"{endpoint.model or 'default model'} at {endpoint.host}"
         self._prefixes = _prefixes(endpoint.model)
         self._cached_query = lru_cache(maxsize=_QUERY_CACHE)(self._query)
@@ -114,8 +108,7 @@ class EndpointEmbedder:
 
     def expect(self, n_chars: int) -> None:
         """Be told how many characters a run will send at most; each run is announced."""
-        self._expected_chars = n_chars
-        self._told_chars = -1
+        self._announcer.expect(n_chars)
 
     def embed_chunks(
         self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
@@ -128,7 +121,7 @@ class EndpointEmbedder:
         self, texts: Sequence[str], *, seconds: float | None = None
     ) -> NDArray[np.float32]:
         """Return one vector for each text; what the server finds too much is sent in parts."""
-        self._tell(sum(map(len, texts)))
+        self._announcer.tell(sum(map(len, texts)))
         cut = [self._prefixes[1] + text[:TEXT_CHARS] for text in texts]
         return normalised(self._in_parts(cut, seconds))
 
@@ -139,17 +132,9 @@ class EndpointEmbedder:
         return self._cached_query(text).copy()
 
     def _query(self, text: str) -> NDArray[np.float32]:
-        self._tell(len(text))
+        self._announcer.tell(len(text))
         asked = self._prefixes[0] + text[:TEXT_CHARS]
         return normalised(self._request([asked], "query", _QUERY_SECONDS))[0]
-
-    def _tell(self, n_chars: int) -> None:
-        """Announce a departure before it, and a larger one again; raises what that raises."""
-        total = max(n_chars, self._expected_chars)
-        if self._is_elsewhere and self._announce is not None and total > self._told_chars:
-            endpoint = self._client.endpoint
-            self._announce(departure(endpoint.host, endpoint.model, total))
-            self._told_chars = total
 
     def _in_parts(self, texts: list[str], seconds: float | None) -> NDArray[np.float32]:
         try:

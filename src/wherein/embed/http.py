@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage, HTTPResponse
-from ipaddress import ip_address
 from math import inf
 from typing import IO, cast
 from urllib.error import HTTPError, URLError
@@ -20,7 +19,7 @@ import msgspec
 from wherein.embed.deadline import Deadline, TimedHandler, TimedRequest, TimedSecureHandler
 from wherein.errors import ProviderError
 
-__all__ = ["Endpoint", "JsonClient", "RefusedError", "is_loopback"]
+__all__ = ["Endpoint", "JsonClient", "RefusedError"]
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that another try may not meet again; 529 is the overload answer of some providers."""
@@ -63,14 +62,6 @@ class Endpoint:
     def host(self) -> str:
         """The host that text would be sent to."""
         return urlsplit(self.url).hostname or ""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether text sent to ``host`` stays on this machine: ``localhost``, or such an address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:  # a name: 127.0.0.1.example.org is anybody's
-        return host == "localhost"
 
 
 class RefusedError(ProviderError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from wherein.embed.departure import ModelAccess
+from wherein.embed.departure import ModelAccess, is_loopback
 from wherein.embed.protocol import Embedder, Reranker
 from wherein.errors import SettingsError
 from wherein.settings import Settings
@@ -139,8 +139,6 @@ def endpoint_of(
 
 def _proxies(host: str, environment: Mapping[str, str]) -> dict[str, str]:
     from urllib import request
-
-    from wherein.embed.http import is_loopback
 
     bypassed = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     is_bypassed = cast(

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.departure import Announce, departure
-from wherein.embed.http import JsonClient, is_loopback
+from wherein.embed.departure import Announce, Announcer
+from wherein.embed.http import JsonClient
 from wherein.errors import ProviderError
 
 __all__ = ["EndpointReranker"]
@@ -52,24 +52,17 @@ class EndpointReranker:
     def __init__(self, client: JsonClient, *, announce: Announce | None = None) -> None:
         endpoint = client.endpoint
         self._client = client
-        self._announce = announce
-        self._is_announced = is_loopback(endpoint.host)
-        if announce is None and not self._is_announced:
-            message = f"text would leave this machine for {endpoint.host!r} without notice"
-            raise ProviderError(message, hint="name the endpoint in your own settings")
+        self._announcer = Announcer(endpoint.host, endpoint.model, announce)
         self.name = f"{endpoint.model or 'default reranker'} at {endpoint.host}"
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one score for each text, higher is better."""
         if not texts:
             return np.zeros(0, np.float32)
-        endpoint = self._client.endpoint
         cut = [text[:_TEXT_CHARS] for text in texts]
-        if not self._is_announced and self._announce is not None:
-            self._announce(departure(endpoint.host, endpoint.model, sum(map(len, cut))))
-            self._is_announced = True
+        self._announcer.tell(sum(map(len, cut)))
         end = time.monotonic() + _SECONDS
-        size = len(cut) if endpoint.model else _BATCH_TEXTS
+        size = len(cut) if self._client.endpoint.model else _BATCH_TEXTS
         parts = [
             self._asked(query, cut[start : start + size], end - time.monotonic())
             for start in range(0, len(cut), size)
