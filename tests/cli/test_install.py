@@ -335,3 +335,71 @@ def test_doctor_starts_the_server_with_each_clients_own_command(agents: Sandbox)
     assert checks["OpenCode"]["status"] == "ok"
     assert checks["Kiro"]["status"] == "failed"
     assert "/gone/wherein" in str(checks["Kiro"]["detail"])
+
+
+def test_doctor_names_a_server_that_prints_other_things_and_one_that_prints_for_ever(
+    agents: Sandbox,
+) -> None:
+    answers = [{"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "search"}]}}]
+    lines = [
+        "Welcome!",
+        "[]",
+        "5",
+        "null",
+        json.dumps({"result": {"tools": 1}}),
+        json.dumps(*answers),
+    ]
+    chatty = agents.home / "chatty"
+    chatty.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
+    chatty.chmod(0o755)
+    endless = agents.home / "endless"
+    endless.write_text("#!/bin/sh\nexec yes\n")
+    endless.chmod(0o755)
+    cursor = agents.home / ".cursor/mcp.json"
+    cursor.write_text(
+        json.dumps({"mcpServers": {"wherein": {"command": str(chatty), "args": None}}})
+    )
+    goose = agents.home / ".config/goose/config.yaml"
+    goose.write_text(f"extensions:\n  wherein:\n    type: stdio\n    cmd: {endless}\n")
+    (agents.home / ".continue/config.yaml").write_text(
+        "mcpServers:\n  - name: wherein\n    command: /gone/w\n"
+    )
+
+    checks = {str(row["name"]).split(" (")[0]: row for row in agents.run("doctor", "--json").rows()}
+
+    assert checks["Cursor"]["status"] == "warning"
+    assert "Welcome!" in str(checks["Cursor"]["detail"])
+    assert checks["Goose"]["status"] == "failed"
+    assert checks["Continue"]["status"] == "failed"
+    assert "/gone/w" in str(checks["Continue"]["detail"])
+
+
+@pytest.mark.parametrize(
+    "text", ["mcp_servers = 3", "a = " + "[" * 9999, "[mcp_servers]\nwherein = 1"]
+)
+def test_doctor_survives_a_file_of_another_form(agents: Sandbox, text: str) -> None:
+    (agents.home / ".codex/config.toml").write_text(text)
+    (agents.home / ".claude.json").write_text('{"mcpServers": {"wherein": {"command": null}}}')
+
+    assert agents.run("doctor", "--json").exit_code == 0
+
+
+def test_the_files_that_cline_and_amp_read_today_are_written(agents: Sandbox) -> None:
+    (agents.home / ".config/amp/settings.json").rename(agents.home / ".config/amp/settings.jsonc")
+
+    agents.run("install", "cline", "amp")
+
+    cline = json.loads((agents.home / ".cline/data/settings/cline_mcp_settings.json").read_text())
+    assert cline["mcpServers"]["wherein"]["args"] == ["mcp"]
+    assert (agents.home / ".cline/rules/wherein.md").exists()
+    assert "wherein" in (agents.home / ".config/amp/settings.jsonc").read_text()
+    assert not (agents.home / ".config/amp/settings.json").exists()
+
+
+def test_a_damaged_ledger_costs_exactness_and_not_the_command(agents: Sandbox) -> None:
+    ledger = agents.home / ".local/state/wherein/installed.json"
+    ledger.parent.mkdir(parents=True)
+    for text in ("[]", "[" * 100_000, '{"/x": {"insertion": 1}}'):
+        ledger.write_text(text)
+
+        assert agents.run("install", "kiro").exit_code == 0

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -27,6 +27,12 @@ _PROBE = "wherein"
 
 _START_SECONDS = 30.0
 """What the most patient clients allow a server to start."""
+
+_MAX_ANSWER_BYTES = 1_000_000
+"""Ours answers with some 30 kB; a program that prints for ever is stopped here."""
+
+_SHOWN = 60
+"""Characters of what a server should not have printed."""
 
 _HANDSHAKE = (
     {
@@ -191,24 +197,44 @@ def _server(name: str, argv: list[str], invocation: Invocation, folder: str = ""
     stdin = "".join(json.dumps(message) + "\n" for message in _HANDSHAKE).encode()
     root = folder or str(invocation.context.root)
     try:
-        done = run(argv, cwd=root, timeout_s=_START_SECONDS, stdin=stdin)
+        done = run(
+            argv,
+            cwd=root,
+            timeout_s=_START_SECONDS,
+            stdin=stdin,
+            max_output_bytes=_MAX_ANSWER_BYTES,
+        )
     except (WhereinError, OSError) as error:
         return Check(name, _FAILED, str(error), "run: wherein install")
-    tools = list(_tool_names(done.stdout))
+    tools, junk = _read_answers(done.stdout)
+    if tools and junk:
+        hint = "a client may refuse it; the command should start wherein and print nothing itself"
+        return Check(name, _WARNING, f"prints what is not the protocol: {junk[:_SHOWN]!r}", hint)
     if tools:
         return Check(name, _OK, f"answers with {len(tools)} tools: {', '.join(tools)}")
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return Check(name, _FAILED, said[-1] if said else "no answer", f"try: {' '.join(argv)}")
 
 
-def _tool_names(stdout: bytes) -> Iterator[str]:
+def _read_answers(stdout: bytes) -> tuple[list[str], str]:
+    """Return the names of the tools, and the first line that is no message of the protocol."""
+    names: list[str] = []
+    junk = ""
     for line in stdout.splitlines():
         try:
-            message = cast("dict[str, dict[str, list[dict[str, str]]]]", json.loads(line))
-        except ValueError:
-            continue
-        for tool in message.get("result", {}).get("tools", []):
-            yield tool["name"]
+            message = _fields(json.loads(line))
+        except (ValueError, RecursionError):
+            message = {}
+        if message.get("jsonrpc") != "2.0":
+            junk = junk or line.decode("utf-8", "replace")
+        tools = _fields(message.get("result")).get("tools")
+        listed = cast("list[object]", tools) if isinstance(tools, list) else []
+        names.extend(str(_fields(tool).get("name")) for tool in listed)
+    return names, junk
+
+
+def _fields(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _clients(invocation: Invocation) -> Iterator[Check]:
@@ -236,24 +262,33 @@ def _client(client: Client, target: Target, argv: list[str], invocation: Invocat
 
 def _command_in(target: Target) -> list[str]:
     """Return the command that the client's file holds for our server; empty when it holds none."""
-    if target.kind not in {Kind.JSON, Kind.TOML} or not target.path.is_file():
+    if target.kind not in _READERS or not target.path.is_file():
         return []
     try:
         text = target.path.read_text("utf-8-sig")
-        entry = find_member(text, target.keys) if target.kind == Kind.JSON else _toml(text, target)
-    except (OSError, ValueError, WhereinError):
+        found = _fields(_READERS[target.kind](text, target.keys))
+    except (OSError, ValueError, RecursionError, WhereinError):
         return []
-    if not isinstance(entry, dict):
-        return []
-    found = cast("dict[str, object]", entry)
-    command, arguments = found.get("command"), found.get("args", [])
-    if isinstance(command, list):
-        return [str(word) for word in cast("list[object]", command)]
-    return [str(command), *(str(word) for word in cast("list[object]", arguments))]
+    command, arguments = found.get("command", found.get("cmd")), found.get("args")
+    first = cast("list[object]", command if isinstance(command, list) else [command])
+    rest = cast("list[object]", arguments if isinstance(arguments, list) else [])
+    return [str(word) for word in (*first, *rest)] if command else []
 
 
-def _toml(text: str, target: Target) -> object:
+def _toml(text: str, keys: Sequence[str]) -> object:
     import tomllib
 
-    table = tomllib.loads(text).get(target.keys[0], {})
-    return cast("dict[str, object]", table).get(target.keys[1])
+    return _fields(tomllib.loads(text).get(keys[0])).get(keys[1])
+
+
+def _yaml(text: str, keys: Sequence[str]) -> object:
+    from wherein.cli.setup.yaml_entries import find_yaml_entry
+
+    return find_yaml_entry(text, keys[0], keys[1])
+
+
+_READERS: dict[str, Callable[[str, Sequence[str]], object]] = {
+    Kind.JSON: find_member,
+    Kind.TOML: _toml,
+    Kind.YAML: _yaml,
+}

@@ -194,8 +194,7 @@ def _opencode(around: Surroundings, user: bool) -> list[Target]:
     base = around.config / "opencode" if user else around.project
     folder = base if user else base / ".opencode"
     value = {"type": "local", "command": [around.command, "mcp"], "enabled": True}
-    commented = base / "opencode.jsonc"
-    servers = commented if commented.exists() else base / "opencode.json"
+    servers = _commented(base / "opencode.json")
     head = {"mode": "subagent", "permission": "\n  edit: deny\n  bash: deny"}
     return [
         _json(servers, ("mcp",), value),
@@ -223,12 +222,17 @@ def _zed(around: Surroundings, user: bool) -> list[Target]:
 
 
 def _cline(around: Surroundings, user: bool) -> list[Target]:
-    if user:
-        storage = around.code / "globalStorage" / "saoudrizwan.claude-dev" / "settings"
-        value = _stdio(around, disabled=False)
-        return [_json(storage / "cline_mcp_settings.json", ("mcpServers",), value)]
-    rules = around.project / ".clinerules" / "wherein.md"
-    return [_file(rules, rule_file({}), is_instruction=True)]
+    """Return Cline's files: since 2026 the editor and the command line share one folder."""
+    if not user:
+        rules = around.project / ".clinerules" / "wherein.md"
+        return [_file(rules, rule_file({}), is_instruction=True)]
+    folder = around.folder("CLINE_DIR", ".cline")
+    data = around.folder("CLINE_DATA_DIR", str(folder / "data"))
+    value = _stdio(around, disabled=False)
+    return [
+        _json(data / "settings" / "cline_mcp_settings.json", ("mcpServers",), value),
+        _file(folder / "rules" / "wherein.md", rule_file({}), is_instruction=True),
+    ]
 
 
 def _roo(around: Surroundings, user: bool) -> list[Target]:
@@ -274,9 +278,16 @@ def _kiro(around: Surroundings, user: bool) -> list[Target]:
 
 
 def _amp(around: Surroundings, user: bool) -> list[Target]:
-    settings = around.config / "amp" if user else around.project / ".amp"
-    target = _json(settings / "settings.json", ("amp.mcpServers",), _stdio(around))
-    return [target, _block((settings if user else around.project) / "AGENTS.md")]
+    folder = around.config / "amp" if user else around.project / ".amp"
+    settings = _commented(folder / "settings.json")
+    target = _json(settings, ("amp.mcpServers",), _stdio(around))
+    return [target, _block((folder if user else around.project) / "AGENTS.md")]
+
+
+def _commented(path: Path) -> Path:
+    """Return the file with comments in it (``.jsonc``) where the user has that one."""
+    other = path.with_suffix(".jsonc")
+    return other if other.exists() else path
 
 
 def _goose(around: Surroundings, user: bool) -> list[Target]:
@@ -337,7 +348,7 @@ CLIENTS: tuple[Client, ...] = (
     Client("opencode", "OpenCode", ("config:opencode",), ("opencode",)),
     Client("windsurf", "Windsurf", (".codeium/windsurf",), ("windsurf",)),
     Client("zed", "Zed", ("config:zed",), ("zed", "zeditor")),
-    Client("cline", "Cline", ("code:globalStorage/saoudrizwan.claude-dev",)),
+    Client("cline", "Cline", (".cline", "code:globalStorage/saoudrizwan.claude-dev"), ("cline",)),
     Client("roo", "Roo Code", ("code:globalStorage/rooveterinaryinc.roo-cline", ".roo")),
     Client("continue", "Continue", (".continue",)),
     Client("kiro", "Kiro", (".kiro",), ("kiro", "kiro-cli")),
