@@ -11,7 +11,8 @@ from wherein.errors import UsageError
 from wherein.history.source import open_source
 from wherein.measure.arms_mcp import McpArm, paths_in_structured
 from wherein.measure.arms_own import parse_arm
-from wherein.measure.replay_run import ReplayPlan, replay_repository
+from wherein.measure.replay_run import replay_repository
+from wherein.measure.replay_start import ReplayPlan
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
 from wherein.measure.requests import Request, Wanted
 from wherein.settings import Settings

@@ -10,7 +10,8 @@ from wherein.glossary import GlossaryLine
 from wherein.glossary_block import with_block
 from wherein.measure.arms import ARM_HELP
 from wherein.measure.replay import read_date, replay
-from wherein.measure.replay_run import ReplayPlan, replay_repository
+from wherein.measure.replay_run import replay_repository
+from wherein.measure.replay_start import ReplayPlan
 from wherein.measure.report import ReplayReport
 from wherein.measure.requests import Wanted
 from wherein.settings import Settings

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from wherein.external.git import Git
 from wherein.history.source import tree_paths
-from wherein.measure.replay_run import open_history
+from wherein.measure.replay_start import open_history
 from wherein.measure.requests import Wanted, select_requests, with_kinds
 
 

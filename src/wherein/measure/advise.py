@@ -85,7 +85,8 @@ def advise(context: ToolContext, repository: str = "", *, commits: int = 150) ->
         ExternalError: Git failed.
     """
     from wherein.measure.replay import family_of
-    from wherein.measure.replay_run import ReplayPlan, replay_repository
+    from wherein.measure.replay_run import replay_repository
+    from wherein.measure.replay_start import ReplayPlan
     from wherein.measure.requests import Wanted
 
     root = context.resolve_folder(repository) if repository else context.root

@@ -11,14 +11,12 @@ from functools import cache
 from pathlib import Path
 
 from wherein.embed.departure import ModelAccess
-from wherein.embed.load import load_embedder
 from wherein.errors import QueryError
 from wherein.measure.arms_index import Shared
 from wherein.measure.fit import Collected
 from wherein.measure.fit_examples import ExamplesBuilder
-from wherein.measure.replay_index import ReplayIndexer
-from wherein.measure.replay_run import Progress, ReplayPlan, check_plan, open_history, select
-from wherein.measure.replay_trees import Contents, TextTree, read_tree
+from wherein.measure.replay_start import Progress, ReplayPlan, open_replay
+from wherein.measure.replay_trees import TextTree, read_tree
 from wherein.measure.requests import Request, Wanted, is_pool_path
 from wherein.search.pipeline import explain_features
 from wherein.settings import Settings
@@ -54,28 +52,24 @@ def collect_replay(
         ExternalError: Git failed.
     """
     plan = ReplayPlan(wanted, mode="parent")
-    check_plan(plan)
-    git, history = open_history(root, family)
-    contents = Contents(git)
-    selection = select(git, history, plan, contents)
-    embedder = load_embedder(settings, access)
-    name = git.top.name.removesuffix(".git")
-    shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
+    replay = open_replay(root, plan, family)
+    requests = replay.selection.requests
+    shared = replay.shared(settings, access)
     admits = _searched(settings)
-    builder = ExamplesBuilder(name, "replay")
+    builder = ExamplesBuilder(replay.name, "replay")
     situations: list[str] = []
     try:
-        for number, request in enumerate(selection.requests, start=1):
-            tree = read_tree(git, request.parent, contents, admits)
+        for number, request in enumerate(requests, start=1):
+            tree = read_tree(replay.git, request.parent, replay.contents, admits)
             if progress is not None:
-                progress("requests", number, len(selection.requests))
+                progress("requests", number, len(requests))
             situation = _add(builder, shared, tree, request)
             if situation:
                 situations.append(situation)
     finally:
         shared.indexer.close()
-    model = embedder.name if embedder else "none"
-    return Collected(builder.build(), tuple(situations), model, str(history.state()))
+    model = shared.embedder.name if shared.embedder else "none"
+    return Collected(builder.build(), tuple(situations), model, str(replay.history.state()))
 
 
 def _searched(settings: Settings) -> Callable[[str], bool]:

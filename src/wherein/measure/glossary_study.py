@@ -16,7 +16,7 @@ from wherein.measure.glossary_mining import MinedPair, mine_commits, usable_rows
 from wherein.measure.glossary_names import NameIndex, index_names
 from wherein.measure.glossary_sources import mine_docs, mine_sessions
 from wherein.measure.glossary_trial import KeptLine, Trial, keep_lines
-from wherein.measure.replay_run import open_history, read_first
+from wherein.measure.replay_start import open_history, read_first
 from wherein.measure.replay_trees import Contents, TextTree, read_tree
 from wherein.measure.requests import Selection, Wanted, select_requests, with_kinds
 from wherein.transcripts.values import Session

@@ -52,7 +52,8 @@ def replay(
         StoreError: The fitted weights cannot be written.
     """
     from wherein.glossary import words_of
-    from wherein.measure.replay_run import DEFAULT_ARMS, ReplayPlan, replay_repository
+    from wherein.measure.replay_run import replay_repository
+    from wherein.measure.replay_start import DEFAULT_ARMS, ReplayPlan
     from wherein.measure.requests import Wanted
 
     root = context.resolve_folder(repository) if repository else context.root

@@ -5,74 +5,28 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from wherein.embed.departure import ModelAccess
-from wherein.embed.load import load_embedder
-from wherein.errors import PathError, UsageError, near_name_hint
+from wherein.errors import UsageError
 from wherein.external.git import Git
 from wherein.history.open import History
-from wherein.history.source import open_source, tree_paths
-from wherein.measure.arms import ARM_HELP, Arm, Found
+from wherein.measure.arms import Arm, Found
 from wherein.measure.arms_grep import MAX_ROUNDS, GrepArm, search_words
 from wherein.measure.arms_index import INDEX_ARMS, IndexArm, Shared
 from wherein.measure.arms_own import parse_arm
-from wherein.measure.replay_index import ReplayIndexer
-from wherein.measure.replay_trees import Contents, TextTree, read_tree
+from wherein.measure.replay_start import Progress, Replay, ReplayPlan, open_replay
+from wherein.measure.replay_trees import TextTree, read_tree
 from wherein.measure.report import Case, ReplayReport, SizeFigures, make_report
-from wherein.measure.requests import Request, Selection, Wanted, select_requests, with_kinds
+from wherein.measure.requests import Request
 from wherein.metrics import hit_at
 from wherein.settings import Settings
 
-__all__ = ["MODES", "ReplayPlan", "check_plan", "open_history", "replay_repository", "select"]
+__all__ = ["replay_repository"]
 
-MODES = ("snapshot", "parent")
-"""``snapshot``: one tree older than all requests. ``parent``: each request in its parent's tree."""
-
-DEFAULT_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
 _SIZE_SHARES = (0.5, 0.25)
 _MAX_FAILURES_TOLD = 5
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayPlan:
-    """What to replay."""
-
-    wanted: Wanted = field(default_factory=Wanted)
-    mode: str = "snapshot"
-    arms: tuple[str, ...] = DEFAULT_ARMS
-    own_arms: tuple[str, ...] = ()
-    """``name=command {query}``."""
-    glossary: Mapping[str, tuple[str, ...]] | None = None
-    """What people say to what the code says; adds the ``glossary`` arm."""
-    glossary_until: str = ""
-    """The last commit the glossary may have been learned from; empty when it is not said."""
-    with_sizes: bool = True
-
-
-def open_history(root: Path, family: Path | None) -> tuple[Git, History]:
-    """Return git and the history of a folder or bare repository.
-
-    Raises:
-        PathError: There is no git repository.
-    """
-    git = open_source(root)
-    if git is None:
-        message = f"{str(root)!r} is not a git repository"
-        raise PathError(message, hint="replay needs commits; the other tools work without")
-    return git, History(git, family)
-
-
-def read_first(git: Git, history: History, progress: Progress | None) -> None:
-    """Read the commits that are new, telling ``progress`` how far it is."""
-    head = git.head()
-    if head is not None and progress is not None:
-        history.view((), head, lambda n_done, n_total: progress("reading commits", n_done, n_total))
 
 
 def replay_repository(
@@ -104,10 +58,8 @@ def replay_repository(
         ExternalError: Git failed.
     """
     started = time.process_time()
-    check_plan(plan)
-    git, history = open_history(root, family)
-    contents = Contents(git)
-    selection = select(git, history, plan, contents)
+    replay = open_replay(root, plan, family)
+    git, history, selection = replay.git, replay.history, replay.selection
     if not selection.requests:
         state = history.state()
         reason = "no commit can be a request" if state.n_commits else "no commit yet"
@@ -116,13 +68,11 @@ def replay_repository(
             (), plan.arms, repository=str(root), mode=plan.mode, history=str(state),
             skipped=selection.skipped, notes=notes,
         )  # fmt: skip
-    embedder = load_embedder(settings, access)
-    name = git.top.name.removesuffix(".git")
-    shared = Shared(ReplayIndexer(settings, embedder), embedder, history, (name,))
+    shared = replay.shared(settings, access)
     taught_by = _taught_by(git, plan)
     arms = _make_arms(plan, shared, taught_by)
     try:
-        cases, tree = _run(git, selection, plan, contents, arms, progress)
+        cases, tree = _run(replay, plan, arms, progress)
         sizes = _sizes(cases, arms, tree, shared) if plan.with_sizes and tree is not None else ()
     finally:
         for arm in arms:
@@ -141,52 +91,6 @@ def replay_repository(
         notes=(*_notes(git, cases, history, plan), *_glossary_notes(cases, plan, taught_by)),
         cpu_seconds=time.process_time() - started,
     )
-
-
-def check_plan(plan: ReplayPlan) -> None:
-    """Refuse a plan that makes no sense.
-
-    Raises:
-        UsageError: It names an unknown arm or mode, or asks for no request.
-    """
-    if plan.mode not in MODES:
-        message = f"unknown mode {plan.mode!r}"
-        raise UsageError(message, hint=near_name_hint(plan.mode, MODES, fallback=f"one of {MODES}"))
-    if plan.wanted.n < 1:
-        message = f"the number of requests cannot be {plan.wanted.n}"
-        raise UsageError(message, hint="give 1 or more")
-    for name in plan.arms:
-        if name not in ARM_HELP:
-            message = f"unknown arm {name!r}"
-            fallback = f"one of {', '.join(ARM_HELP)}, or name=command {{query}}"
-            raise UsageError(message, hint=near_name_hint(name, ARM_HELP, fallback=fallback))
-
-
-def select(git: Git, history: History, plan: ReplayPlan, contents: Contents) -> Selection:
-    """Return the requests of ``plan``, oldest first, with their kinds."""
-    head = git.head()
-    view = history.view((), head) if head is not None else None
-    if view is None:
-        return Selection((), "", {})
-
-    def snapshot_files(commit: str) -> list[str]:
-        return [path for path, _, _ in tree_paths(git, commit)]
-
-    selection = select_requests(
-        view, plan.wanted, snapshot_files=snapshot_files if plan.mode == "snapshot" else None
-    )
-    if not selection.requests:
-        return selection
-    # One tree decides what is a name of the code: the oldest, which no request can have changed.
-    oldest = read_tree(git, selection.snapshot or selection.requests[0].parent, contents)
-    known: dict[str, bool] = {}
-
-    def is_identifier(_request: Request, word: str) -> bool:
-        if word not in known:
-            known[word] = oldest.has_identifier(word)
-        return known[word]
-
-    return with_kinds(selection, is_identifier)
 
 
 def _taught_by(git: Git, plan: ReplayPlan) -> frozenset[str]:
@@ -219,14 +123,10 @@ def _make_arms(plan: ReplayPlan, shared: Shared, taught_by: frozenset[str]) -> l
 
 
 def _run(
-    git: Git,
-    selection: Selection,
-    plan: ReplayPlan,
-    contents: Contents,
-    arms: Sequence[Arm],
-    progress: Progress | None,
+    replay: Replay, plan: ReplayPlan, arms: Sequence[Arm], progress: Progress | None
 ) -> tuple[list[Case], TextTree | None]:
     """Answer every request with every arm; return the cases and, in snapshot mode, the tree."""
+    git, contents, selection = replay.git, replay.contents, replay.selection
     tree = read_tree(git, selection.snapshot, contents) if plan.mode == "snapshot" else None
     if tree is not None:
         for arm in arms:
