@@ -1,10 +1,12 @@
 import asyncio
+import io
 import json
 import os
 import signal
 import subprocess  # noqa: TID251 - tests start the real server
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -12,6 +14,9 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.mcp.servers import INITIALIZE, INITIALIZED, Server, call, environment, write_shop
+
+from wherein.mcp.front import FAST_VERSIONS, Wire, initialize_result, lead
+from wherein.mcp.listing import list_entries
 
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
@@ -105,41 +110,114 @@ def test_the_handshake_and_the_list_come_before_anything_heavy(shop: Path, home:
     assert heavy == []
 
 
-@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
-def test_the_early_answers_are_those_of_the_library(tmp_path: Path, version: str) -> None:
-    from mcp.server import Server as LibraryServer  # noqa: F401 - loads what both sides need
+async def ask_library(folder: Path, *messages: dict[str, object]) -> list[dict[str, object]]:
+    """Return what the library's own server says to the requests among ``messages``."""
+    from mcp.shared.memory import create_client_server_memory_streams
+    from mcp.shared.message import SessionMessage
+    from mcp_types import JSONRPCNotification, JSONRPCRequest
     from tests.mcp.servers import make_state
 
-    from wherein.mcp.front import initialize_result
-    from wherein.mcp.listing import list_entries
     from wherein.mcp.server import build_server
 
-    async def talk() -> tuple[dict[str, object], list[dict[str, object]]]:
-        from mcp.shared.memory import create_client_server_memory_streams
-        from mcp.shared.message import SessionMessage
-        from mcp_types import JSONRPCNotification, JSONRPCRequest
+    server = build_server(make_state(folder))
+    answers: list[dict[str, object]] = []
+    async with (
+        create_client_server_memory_streams() as ((read, write), (server_read, server_write)),
+        anyio.create_task_group() as tasks,
+    ):
+        options = server.create_initialization_options()
+        tasks.start_soon(server.run, server_read, server_write, options)
+        for message in messages:
+            kind = JSONRPCRequest if "id" in message else JSONRPCNotification
+            await write.send(SessionMessage(kind.model_validate(message)))
+            if "id" in message:
+                answers.append((await read.receive()).message.result)
+        tasks.cancel_scope.cancel()
+    return answers
 
-        server = build_server(make_state(tmp_path))
-        parameters = {**INITIALIZE["params"], "protocolVersion": version}
-        async with (
-            create_client_server_memory_streams() as ((read, write), (server_read, server_write)),
-            anyio.create_task_group() as tasks,
-        ):
-            options = server.create_initialization_options()
-            tasks.start_soon(server.run, server_read, server_write, options)
-            request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters}
-            await write.send(SessionMessage(JSONRPCRequest.model_validate(request)))
-            hello = (await read.receive()).message.result
-            await write.send(SessionMessage(JSONRPCNotification.model_validate(INITIALIZED)))
-            await write.send(SessionMessage(JSONRPCRequest.model_validate(LIST)))
-            listed = (await read.receive()).message.result
-            tasks.cancel_scope.cancel()
-        return hello, listed["tools"]
 
-    hello, listed = anyio.run(talk)
+@pytest.mark.parametrize("version", sorted(FAST_VERSIONS))
+def test_the_early_answers_are_those_of_the_library(tmp_path: Path, version: str) -> None:
+    parameters = {**INITIALIZE["params"], "protocolVersion": version}
+    hello = {**INITIALIZE, "params": parameters}
 
-    assert initialize_result(version) == hello
-    assert json.loads(json.dumps(list_entries())) == listed
+    answers = anyio.run(ask_library, tmp_path, hello, INITIALIZED, LIST)
+
+    early = [initialize_result(version), {"tools": list_entries()}]
+    assert json.loads(json.dumps(early)) == answers
+
+
+def test_the_early_answers_without_a_handshake_are_those_of_the_library(tmp_path: Path) -> None:
+    source, sink = io.BytesIO(), io.BytesIO()
+    discover = stateless(1, "server/discover")
+    messages = (discover, stateless(2, "tools/list"), stateless(3, "tools/call"))
+    source.writelines(json.dumps(message).encode() + b"\n" for message in messages)
+    source.seek(0)
+    wire = Wire(source, sink)
+
+    assert lead(wire)
+
+    answers = [json.loads(line)["result"] for line in sink.getvalue().splitlines()]
+    assert anyio.run(ask_library, tmp_path, *messages[:2]) == answers
+    assert [json.loads(line)["id"] for line in wire.replay] == [3]
+
+
+def stateless(request_id: int, method: str) -> dict[str, object]:
+    envelope = {
+        "protocolVersion": "2026-07-28",
+        "clientInfo": {"name": "t", "version": "0"},
+        "clientCapabilities": {"roots": {}},
+    }
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in envelope.items()}
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {"_meta": meta}}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        (INITIALIZE, INITIALIZED, LIST),
+        (stateless(1, "server/discover"), stateless(2, "tools/list")),
+    ],
+)
+def test_an_endless_line_is_not_held_and_the_next_one_is_answered(
+    first: tuple[object, ...],
+) -> None:
+    class Endless(io.RawIOBase):
+        """Sends a line of 200 MB between ordinary ones."""
+
+        def __init__(self) -> None:
+            start = b"".join(json.dumps(message).encode() + b"\n" for message in first)
+            self.parts = [
+                start,
+                *[b"x" * 1_000_000] * 200,
+                b"\n",
+                json.dumps(LIST).encode() + b"\n",
+            ]
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: bytearray) -> int:
+            if not self.parts:
+                return 0
+            part = self.parts.pop(0)
+            size = min(len(part), len(buffer))
+            buffer[:size] = part[:size]
+            if part[size:]:
+                self.parts.insert(0, part[size:])
+            return size
+
+    wire = Wire(io.BufferedReader(Endless(), 1_000_000), io.BytesIO())
+    tracemalloc.start()
+    assert lead(wire)
+    held = wire.replay[-1]
+    following = wire.take_line()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert len(held) < 100
+    assert json.loads(following) == LIST
+    assert peak < 60_000_000
 
 
 def test_standard_output_carries_protocol_only(shop: Path, home: Path) -> None:

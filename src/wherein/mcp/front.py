@@ -21,11 +21,28 @@ from wherein import __version__
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
 from wherein.render.json_lines import dump
 
-__all__ = ["FAST_VERSIONS", "Wire", "claim_wire", "initialize_result", "lead"]
+__all__ = [
+    "FAST_VERSIONS",
+    "Wire",
+    "claim_wire",
+    "discover_result",
+    "initialize_result",
+    "lead",
+]
 
-FAST_VERSIONS = frozenset({"2025-06-18", "2025-11-25"})
-"""Revisions whose list of tools has all our fields; others are the library's to answer."""
+FAST_VERSIONS = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
+"""Revisions with a handshake; an offer of any other is the library's to answer."""
 
+_STATELESS_VERSION = "2026-07-28"
+"""The revision without a handshake: each request says in its envelope who asks."""
+
+_ENVELOPE = "io.modelcontextprotocol/"
+
+_MAX_LINE_BYTES = 16_000_000
+"""Of one message: more than any argument needs, and little enough to hold."""
+
+_TOO_LONG = b'{"too long\n'
+"""Stands for a line that was longer: no JSON, and answered as such."""
 
 _GRACE_S = 2.0
 """Seconds in which answers may still be given after the client closed its end (it may have piped
@@ -53,13 +70,22 @@ class Wire:
 
     def readline(self) -> str:
         """Return the next line of the conversation, the ones to replay first."""
-        line = self.replay.pop(0) if self.replay else self.source.readline()
+        line = self.replay.pop(0) if self.replay else self.take_line()
         if not line:
             self._wait_for_answers()
         message = _read(line)
         if message is not None and "method" in message and "id" in message:
             self._pending.add(_id_of(message))
         return line.decode("utf-8", "replace")
+
+    def take_line(self) -> bytes:
+        """Return the pipe's next line; of one that is too long only that it was."""
+        line = self.source.readline(_MAX_LINE_BYTES)
+        if len(line) < _MAX_LINE_BYTES or line.endswith(b"\n"):
+            return line
+        while line and not line.endswith(b"\n"):
+            line = self.source.readline(_MAX_LINE_BYTES)
+        return _TOO_LONG
 
     def _wait_for_answers(self) -> None:
         """Let what was asked be answered after the client closed its end, within reason."""
@@ -113,13 +139,34 @@ def initialize_result(version: str) -> dict[str, object]:
     }
 
 
+def discover_result() -> dict[str, object]:
+    """Return the answer to ``server/discover`` of the revision without a handshake."""
+    first = {
+        "capabilities": {"tools": {"listChanged": False}},
+        "instructions": INSTRUCTIONS,
+        "supportedVersions": [_STATELESS_VERSION],
+    }
+    return _stateless(first)
+
+
+def _stateless(result: Mapping[str, object]) -> dict[str, object]:
+    server = {"name": "wherein", "title": TITLE, "version": __version__}
+    return {
+        **result,
+        "cacheScope": "private",
+        "resultType": "complete",
+        "ttlMs": 0,
+        "_meta": {f"{_ENVELOPE}serverInfo": server},
+    }
+
+
 def lead(wire: Wire) -> bool:
     """Lead the conversation as far as it goes here; return False when the client has left.
 
     On return, `Wire.replay` holds what the library has to read.
     """
     is_open = False
-    while line := wire.source.readline():
+    while line := wire.take_line():
         message = _read(line)
         method = message.get("method") if message is not None else None
         if message is None or not isinstance(message.get("id", 0), int | str):
@@ -134,6 +181,10 @@ def lead(wire: Wire) -> bool:
             wire.replay.append(line)
         elif method in {"ping", "tools/list"} and is_open and _is_plain(message):
             _reply(wire, message, {} if method == "ping" else {"tools": list_entries()})
+        elif method == "server/discover" and not is_open and _is_stateless(message):
+            _reply(wire, message, discover_result())
+        elif method == "tools/list" and not is_open and _is_stateless(message):
+            _reply(wire, message, _stateless({"tools": list_entries()}))
         else:
             wire.replay.append(line)
             return True
@@ -180,6 +231,26 @@ def _is_plain(message: Mapping[str, object]) -> bool:
     parameters = _parameters(message)
     return (
         "id" in message and set(parameters) <= {"_meta"} and message.get("params", {}) is not None
+    )
+
+
+def _is_stateless(message: Mapping[str, object]) -> bool:
+    """Return True for a request with a whole envelope and nothing besides."""
+    parameters = _parameters(message)
+    found = parameters.get("_meta")
+    if "id" not in message or set(parameters) != {"_meta"} or not isinstance(found, dict):
+        return False
+    envelope = cast("dict[str, object]", found)
+    client = envelope.get(f"{_ENVELOPE}clientInfo")
+    capabilities = envelope.get(f"{_ENVELOPE}clientCapabilities")
+    return (
+        envelope.get(f"{_ENVELOPE}protocolVersion") == _STATELESS_VERSION
+        and isinstance(capabilities, dict)
+        and all(
+            isinstance(value, dict) for value in cast("dict[str, object]", capabilities).values()
+        )
+        and isinstance(client, dict)
+        and all(isinstance(client.get(name), str) for name in ("name", "version"))
     )
 
 
