@@ -44,7 +44,7 @@ def recorded(repository: GoldenRepository) -> Ranking:
 def answers(root: Path, repository: GoldenRepository) -> Ranking:
     """Return today's answers, from an index of its own and with the weights that ship."""
     with tempfile.TemporaryDirectory() as home:
-        settings = Settings(home=Path(home).resolve(), own_weights=False, refresh_seconds=1e9)
+        settings = Settings(home=Path(home).resolve(), use_own_weights=False, refresh_seconds=1e9)
         return ask(str(root), repository, settings)
 
 

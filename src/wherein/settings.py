@@ -41,7 +41,7 @@ class Settings:
     identifier_boost: float = 10.0
     use_history: bool = True
     use_glossary: bool = True
-    own_weights: bool = True
+    use_own_weights: bool = True
     max_tokens: int = 4000
     roots: tuple[str, ...] = ()
 
@@ -138,7 +138,7 @@ SETTING_HELP: Mapping[str, str] = {
     "identifier_boost": "weight of mentioned identifiers in the repo map (which is not there yet)",
     "use_history": "whether earlier commits take part in ranking",
     "use_glossary": "whether the glossary in AGENTS.md or CLAUDE.md widens queries",
-    "own_weights": "whether ranking weights fitted for the repository are used",
+    "use_own_weights": "whether ranking weights fitted for the repository are used",
     "max_tokens": "token budget of an answer",
     "roots": "further folders, besides the workspace, that tools may read",
 }

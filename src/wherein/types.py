@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIELDS",
+    "RERANKER_SIGNAL",
+    "SHIPPED_RANKING",
     "Answer",
     "Chunk",
     "ChunkTerms",
@@ -277,6 +279,13 @@ class Counters:
     bytes_read: int = 0
 
 
+RERANKER_SIGNAL = "reranker"
+"""The one signal of a hit that no weight of ours weighs."""
+
+SHIPPED_RANKING = "shipped"
+"""Name of the ranking where a repository has no weights of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a search returns."""
@@ -291,7 +300,7 @@ class Answer:
     glossary_names: tuple[str, ...] = ()
     """Names of the code that the team's glossary added to the query."""
     ranking: str = ""
-    """Which weights ranked it: ``shipped``, or those fitted for the repository."""
+    """Which weights ranked it: `SHIPPED_RANKING`, or those fitted for the repository."""
     skipped: tuple[Skipped, ...] = ()
     not_covered: tuple[str, ...] = ()
     """Files that changed and are not in the index yet; they were scanned exactly where possible."""

@@ -266,7 +266,7 @@ class Workspace:
             state = (found.st_mtime_ns, found.st_size, found.st_ino)
         except OSError:
             state = ()
-        if not state or not self.settings.own_weights:
+        if not state or not self.settings.use_own_weights:
             return shipped_ranking(is_off=bool(state))
         if self._ranking is None or self._ranking[0] != state:
             self._ranking = (state, read_own_weights(self.layout.family, self.model_name))

@@ -27,7 +27,7 @@ def test_weights_that_are_left_aside_are_a_warning_with_what_to_do(tmp_path: Pat
     assert status == "warning"
     assert "damaged" in detail
     assert "wherein replay --fit" in hint
-    assert look(own_weights=False) == ("ok", "shipped; the setting own_weights is off", "")
+    assert look(use_own_weights=False) == ("ok", "shipped; the setting use_own_weights is off", "")
 
 
 def test_the_bundled_models_size_is_said_once(tmp_path: Path) -> None:

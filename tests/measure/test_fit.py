@@ -114,11 +114,11 @@ def test_explain_and_status_name_the_fitted_weights(kept: tuple[Path, BenchResul
 
 def test_a_setting_switches_them_off(kept: tuple[Path, BenchResult]) -> None:
     folder, _ = kept
-    off = context_of(folder, own_weights=False)
+    off = context_of(folder, use_own_weights=False)
     with Workspace(off.root, off.settings) as workspace:
         answer = workspace.search(f"turn {word(3)} around")
     assert answer.hits[0].path == "src/part_3.py"
-    assert answer.ranking == "shipped; the setting own_weights is off"
+    assert answer.ranking == "shipped; the setting use_own_weights is off"
 
 
 def test_the_same_queries_give_the_same_weights(

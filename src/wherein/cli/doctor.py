@@ -186,7 +186,7 @@ def _index(invocation: Invocation) -> Check:
 def _ranking(invocation: Invocation) -> Check:
     context = invocation.context
     ranking = context.workspace(context.root).ranking()
-    if ranking.is_ignoring and context.settings.own_weights:
+    if ranking.is_ignoring and context.settings.use_own_weights:
         hint = "fit again with 'wherein replay --fit', or drop them: wherein clear --weights"
         return Check("ranking", _WARNING, ranking.name, hint)
     return Check("ranking", _OK, ranking.name)

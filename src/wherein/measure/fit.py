@@ -26,6 +26,7 @@ from wherein.search.own_weights import (
     write_own_weights,
 )
 from wherein.search.rank import WeightSet, bundled_weights
+from wherein.types import SHIPPED_RANKING
 
 __all__ = ["STRENGTHS", "Collected", "FitFigures", "FitReport", "Origin", "fit", "fit_and_keep"]
 
@@ -183,7 +184,7 @@ def fit(collected: Collected) -> FitReport:
         n_held_out=n_held_out,
         n_out_of_reach=n_out,
         strength=strength,
-        figures=(_figures("shipped", before), _figures("fitted", after)),
+        figures=(_figures(SHIPPED_RANKING, before), _figures("fitted", after)),
         gain=gain,
         moved={name: round(float(moved[name]), 3) for name in largest[:_N_MOVED]},
         weights=named,

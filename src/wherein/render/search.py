@@ -10,12 +10,11 @@ from wherein.render.escape import gutter, show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.found_hits import FoundHit
 from wherein.tools.search import SearchResult
-from wherein.types import Evidence
+from wherein.types import RERANKER_SIGNAL, Evidence
 
 __all__ = ["render", "slim", "trim"]
 
 _MAX_SIGNALS = 12
-_RERANKER = "reranker"
 _MAX_NAMED = 5
 
 
@@ -108,7 +107,7 @@ def _signals(hit: FoundHit) -> str:
     kept = [
         (name, value)
         for place, (name, value) in enumerate(ordered)
-        if place < _MAX_SIGNALS or name == _RERANKER
+        if place < _MAX_SIGNALS or name == RERANKER_SIGNAL
     ]
     shown = [f"{name} {value:+.3f}" for name, value in kept]
     return f"score {hit.score:.3f} = " + ", ".join(shown)

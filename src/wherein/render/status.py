@@ -7,6 +7,7 @@ from typing import cast
 from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
 from wherein.tools.status import StatusResult, WorkspaceStatus
+from wherein.types import SHIPPED_RANKING
 
 __all__ = ["render", "show_bytes"]
 
@@ -44,7 +45,7 @@ def _state(item: WorkspaceStatus) -> str:
 
 def _ranking(item: WorkspaceStatus) -> list[str]:
     """Return the line on ranking weights where they are not simply those that ship."""
-    return [] if item.ranking == "shipped" else [f"  ranking: {show_line(item.ranking)}"]
+    return [] if item.ranking == SHIPPED_RANKING else [f"  ranking: {show_line(item.ranking)}"]
 
 
 def _models(item: WorkspaceStatus) -> str:

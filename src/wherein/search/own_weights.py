@@ -21,10 +21,10 @@ import msgspec
 from wherein.errors import StoreError
 from wherein.search.rank import SITUATIONS, Weights, WeightSet, bundled_weights
 from wherein.search.signals import SIGNALS
+from wherein.types import SHIPPED_RANKING
 
 __all__ = [
     "OWN_WEIGHTS_VERSION",
-    "SHIPPED",
     "OwnRanking",
     "OwnWeights",
     "drop_own_weights",
@@ -34,9 +34,6 @@ __all__ = [
     "shipped_ranking",
     "write_own_weights",
 ]
-
-SHIPPED = "shipped"
-"""Name of the ranking where a repository has no weights of its own."""
 
 OWN_WEIGHTS_VERSION = 1
 _MAX_BYTES = 1_000_000
@@ -81,7 +78,7 @@ class OwnRanking:
     @property
     def is_ignoring(self) -> bool:
         """True when there are fitted weights that are not used."""
-        return self.own is None and self.name != SHIPPED
+        return self.own is None and self.name != SHIPPED_RANKING
 
 
 @lru_cache(maxsize=1)
@@ -94,7 +91,7 @@ def shipped_id() -> str:
 
 def shipped_ranking(*, is_off: bool = False) -> OwnRanking:
     """Return the ranking with the weights that ship; ``is_off`` says that fitted ones exist."""
-    name = f"{SHIPPED}; the setting own_weights is off" if is_off else SHIPPED
+    name = f"{SHIPPED_RANKING}; the setting use_own_weights is off" if is_off else SHIPPED_RANKING
     return OwnRanking(bundled_weights(), name)
 
 
@@ -169,7 +166,7 @@ def drop_own_weights(family: Path) -> int:
 
 
 def _ignored(reason: str) -> OwnRanking:
-    name = f"{SHIPPED}; weights fitted for this repository are left aside: {reason}"
+    name = f"{SHIPPED_RANKING}; weights fitted for this repository are left aside: {reason}"
     return OwnRanking(bundled_weights(), name)
 
 

@@ -31,11 +31,11 @@ from wherein.search.rank import (
     rank,
     situation,
 )
-from wherein.search.reranking import RERANKER_SIGNAL, Reranked, Reranking, rerank
+from wherein.search.reranking import Reranked, Reranking, rerank
 from wherein.search.retrievers import SignalSource
 from wherein.search.signal_groups import glossary as glossary_signals
 from wherein.store.tree_index import TreeIndex
-from wherein.types import Answer, Counters, Evidence, Hit
+from wherein.types import RERANKER_SIGNAL, Answer, Counters, Evidence, Hit
 
 __all__ = ["NOTHING_INDEXED", "Features", "explain_features", "search"]
 

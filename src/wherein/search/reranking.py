@@ -16,10 +16,7 @@ from wherein.embed.protocol import Reranker
 from wherein.errors import ProviderError
 from wherein.search.rank import Ranked
 
-__all__ = ["RERANKER_SIGNAL", "Reranked", "Reranking", "rerank"]
-
-RERANKER_SIGNAL = "reranker"
-"""Name of the signal in a hit's contributions."""
+__all__ = ["Reranked", "Reranking", "rerank"]
 
 _QUERY_CHARS = 2_000
 _TEXT_CHARS = 4_000
