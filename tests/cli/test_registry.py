@@ -67,6 +67,19 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == pages()[name], "run python -m wherein.cli.reference"
 
 
+def test_every_signal_that_a_score_can_be_explained_by_is_in_the_reference() -> None:
+    weights = json.loads((ROOT / "src/wherein/search/data/weights.json").read_text("utf-8"))
+    page = (ROOT / "docs/reference/signals.md").read_text("utf-8")
+
+    names = {name for kind in weights["sets"].values() for name in kind["weights"]}
+
+    assert len(names) > 60
+    assert (
+        sorted(name for name in {*names, "glossary", "reranker"} if f"| `{name}` |" not in page)
+        == []
+    )
+
+
 def test_every_command_has_help(sandbox: Sandbox) -> None:
     overview = sandbox.run("--help").stdout
 

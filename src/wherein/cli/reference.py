@@ -35,6 +35,7 @@ def pages() -> dict[str, str]:
         "docs/reference/mcp.md": _mcp_page(),
         "docs/reference/json.md": _json_page(),
         "docs/reference/settings.md": _settings_page(),
+        "docs/reference/signals.md": _signals_page(),
     }
     for tool in commands():
         if tool.result:
@@ -173,6 +174,35 @@ def _settings_page() -> str:
     return "\n".join(
         ["# Settings\n", _NOTE, head, table, "## Options of every command\n", common, ""]
     )
+
+
+_LATER_SIGNALS = {
+    "h_knn": "0..1: votes of the commits whose messages are likest the query, over the most voted",
+    "h_knn_rr": "0..1: 6 / (5 + rank) by those votes",
+    "h_doc_rr": "0..1: 6 / (5 + rank) by BM25 of all the file's messages as one document",
+    "reranker": "what an optional reranker says of the file's place, on the scale of the others",
+}
+"""Signals that are not there in every search: of earlier commits, and of a reranker."""
+
+
+def _signals_page() -> str:
+    from wherein.search.signal_groups import glossary
+    from wherein.search.signals import SIGNALS
+
+    meanings = {**SIGNALS, **glossary.SIGNALS, **_LATER_SIGNALS}
+    head = (
+        "A file's score is the sum of its signals, each times its weight."
+        " `wherein search --explain` shows the largest parts, signed; with `--json` all of them. The weights are in"
+        " `search/data/weights.json`, one set for each of with and without earlier commits and"
+        " vectors, or [your own](../guide/fit.md). BM25F and BM25 are the usual formulas for words,"
+        " idf is how rare a word is; the *telling name* of a file is its name without endings, or"
+        " its folder's for an index file.\n"
+    )
+    rows: list[tuple[str, str, str]] = []
+    for name, text in meanings.items():
+        extent, colon, meaning = text.partition(": ")
+        rows.append((f"`{name}`", extent if colon else "", meaning if colon else text))
+    return "\n".join(["# Signals\n", _NOTE, head, _table(("signal", "range", "meaning"), rows)])
 
 
 def _shown(value: object) -> str:

@@ -28,7 +28,7 @@ __all__ = [
     "resolve_place",
 ]
 
-WIDEN_HINT = "start there (--root DIR), or name the folder in the user setting 'roots'"
+WIDEN_HINT = "whoever starts wherein can widen it: --root DIR, or the user setting 'roots'"
 """How what lies outside the root can be reached: by a person, never by an argument of a tool."""
 
 MAX_NEAR = 3
