@@ -192,8 +192,9 @@ def _signals_page() -> str:
     meanings = {**SIGNALS, **glossary.SIGNALS, **_LATER_SIGNALS}
     head = (
         "A file's score is the sum of its signals, each times its weight."
-        " `wherein search --explain` shows the largest parts, signed; with `--json` all of them. The weights are in"
-        " `search/data/weights.json`, one set for each of with and without earlier commits and"
+        " `wherein search --explain` shows the largest parts, signed; with `--json` all that are"
+        " not zero. The weights are in `search/data/weights.json`, one set for each of with and"
+        " without earlier commits and"
         " vectors, or [your own](../guide/fit.md). BM25F and BM25 are the usual formulas for words,"
         " idf is how rare a word is; the *telling name* of a file is its name without endings, or"
         " its folder's for an index file.\n"
