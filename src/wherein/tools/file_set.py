@@ -31,6 +31,7 @@ from wherein.external.git import Git, has_repository_above
 from wherein.external.git_index import RACY_NS
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
+from wherein.walk.classify import is_secret_name
 from wherein.walk.hidden import ignore_patterns, read_rules
 from wherein.walk.ignore import IgnoreRules, parse_rules
 
@@ -127,6 +128,9 @@ class FileFilter:
 
     def _rules_above(self, folder: str) -> _RulesAbove:
         """Return the rules of the own ignore files of ``folder`` and of the folders above it."""
+        known = self._rules.get(folder)
+        if known is not None:
+            return known
         unknown: list[str] = []
         while folder not in self._rules:  # no recursion: folders nest thousands deep
             unknown.append(folder)
@@ -135,16 +139,18 @@ class FileFilter:
                 break
         found = self._rules.get(folder, ())
         for below in reversed(unknown):
-            own = read_rules(self.root / below / OWN_IGNORE_FILE, follow=False)
+            path = os.path.join(self.root, below, OWN_IGNORE_FILE)  # noqa: PTH118 - for speed
+            # Nearly always there is none, which `access` says without an exception.
+            own = read_rules(Path(path), follow=False) if os.access(path, os.F_OK) else None
             found = found if own is None else ((below, own), *found)
             self._rules[below] = found
         return found
 
     def _is_hidden(self, path: str) -> bool:
         """Return True when the ignore file of a folder above ``path`` hides it."""
-        return any(
-            _hides(rules, path[len(folder) + 1 :] if folder else path)
-            for folder, rules in self._rules_above(path.rpartition("/")[0])
+        above = self._rules_above(path.rpartition("/")[0])
+        return bool(above) and any(
+            _hides(rules, path[len(folder) + 1 :] if folder else path) for folder, rules in above
         )
 
     def add_worktrees(self, root: Path, git: Git | None, named: Sequence[str]) -> None:
@@ -165,8 +171,6 @@ class FileFilter:
             path: Relative path with ``/``.
             is_named: True for a path that was asked for by name: ignore rules do not hide it.
         """
-        from wherein.walk.classify import is_secret_name
-
         if is_secret_name(path):
             return "secret-like name"
         if self.settings.deny and _hides(_settings_rules(self.settings.deny), path):

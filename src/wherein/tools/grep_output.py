@@ -6,12 +6,13 @@ import base64
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from wherein.external.ripgrep_report import clean_path
-from wherein.tools.excerpt import cut_line
+from wherein.tools.excerpt import MAX_COLUMNS, cut_line
 from wherein.tools.grep_types import GrepRow
 
 __all__ = [
@@ -28,14 +29,18 @@ MAX_MATCH_LINES = 100
 """Lines shown of one multiline match."""
 
 # With --crlf ripgrep ends its own lines so, too.
-_COUNT = re.compile(rb"(\./.*?)\0(\d+)\r?\n", re.DOTALL)
+_COUNT = re.compile(rb"\./([^\0]*)\0(\d+)\r?\n")
 _SEARCHED = re.compile(rb"(?m)^(\d+) files searched\r?$")
+_MATCHED_LINES = re.compile(rb'"matched_lines":(\d+)')
 _SUMMARY_SEARCHED = re.compile(rb'"searches":(\d+)')
 
+# None of these can stand inside a value, where quotes are escaped.
 _BEGIN = b'{"type":"begin"'
 _MATCH = b'{"type":"match"'
 _CONTEXT = b'{"type":"context"'
 _END = b'{"type":"end"'
+_SUMMARY = b'{"data":{"elapsed_total"'
+_WHOLE = b'"binary_offset":null'
 _PATH, _PATH_END = b',"data":{"path":{"text":"', b'"}}}'
 
 
@@ -45,19 +50,44 @@ class FoundFile:
 
     path: str
     count: int = 0
-    raw: bytes = b""
-    """JSON lines of its matches and context, in order, with other lines after them."""
+    output: bytes = b""
+    """JSON lines, those of its matches and context among them."""
+    start: int = 0
+    end: int = 0
+    """Where in the output its lines are, as half-open bytes: they are copied only when shown."""
     is_cut_at_nul: bool = False
     """True when ripgrep stopped at a NUL: the rest was not searched."""
 
-    def records(self) -> list[bytes]:
-        """Return the JSON lines of matches and context."""
-        return [line for line in self.raw.split(b"\n") if line.startswith((_MATCH, _CONTEXT))]
+    @property
+    def raw(self) -> bytes:
+        """JSON lines of its matches and context, in order, with other lines after them."""
+        return self.output[self.start : self.end]
+
+    def records(
+        self, first: int = 0, last: int | None = None, around: int = 0
+    ) -> tuple[list[bytes], int]:
+        """Return the JSON lines of some matches with their context, not decoded.
+
+        Args:
+            first: Matching lines to leave out from the start.
+            last: The matching line to stop before; None for all.
+            around: Lines around a match that must be among them.
+
+        Returns:
+            The lines in order, and how many matching ones before them are left out.
+        """
+        records = [line for line in self.raw.split(b"\n") if line.startswith((_MATCH, _CONTEXT))]
+        if first == 0 and (last is None or last >= self.count):
+            return records, 0
+        matching = [index for index, line in enumerate(records) if line.startswith(_MATCH)]
+        start = max(0, matching[first] - around)
+        end = matching[first:last][-1] + around + 1
+        return records[start:end], bisect_left(matching, start)
 
 
-def path_order(path: str) -> list[bytes]:
+def path_order(path: str) -> bytes:
     """Return the sort key of ripgrep's ``--sort=path``: component by component, by bytes."""
-    return os.fsencode(path).split(b"/")
+    return os.fsencode(path).replace(b"/", b"\0")
 
 
 def read_paths(output: bytes) -> tuple[list[FoundFile], int]:
@@ -67,17 +97,9 @@ def read_paths(output: bytes) -> tuple[list[FoundFile], int]:
 
 def read_counts(output: bytes) -> tuple[list[FoundFile], int]:
     """Read ``--count --null --stats``."""
-    files: list[FoundFile] = []
-    at = 0
-    while (match := _COUNT.match(output, at)) is not None:
-        files.append(FoundFile(clean_path(match[1]), int(match[2])))
-        at = match.end()
-    return files, _searched(output[at:])
-
-
-def _searched(stats: bytes) -> int:
-    found = _SEARCHED.search(stats)
-    return int(found[1]) if found else 0
+    files = [FoundFile(os.fsdecode(path), int(count)) for path, count in _COUNT.findall(output)]
+    searched = _SEARCHED.search(output, output.rfind(b"\0") + 1)
+    return files, int(searched[1]) if searched else 0
 
 
 class RecordReader:
@@ -102,20 +124,30 @@ class RecordReader:
         if self._counts_submatches:
             self.feed(output.split(b"\n"))
             return
-        blocks = (b"\n" + output).split(b"\n" + _BEGIN)
-        for block in blocks[1:]:
-            head, _, rest = block.partition(b"\n")
-            count = rest.count(b"\n" + _MATCH) + rest.startswith(_MATCH)
-            self.n_matches += count
-            if count:
-                path = clean_path(_begun(head))
-                end = rest[rest.rfind(_END) :] if _END in rest else b'"binary_offset":null'
-                is_cut = b'"binary_offset":null' not in end.partition(b"\n")[0]
-                self.files.append(FoundFile(path, count, rest, is_cut))
-        last = output.rstrip(b"\n").rpartition(b"\n")[2]
-        found = _SUMMARY_SEARCHED.search(last)
-        if found is not None and not last.startswith((_MATCH, _CONTEXT, _BEGIN, _END)):
+        begin = output.find(_BEGIN)
+        while begin != -1:
+            following = output.find(_BEGIN, begin + 1)
+            self._take_block(output, begin, following if following != -1 else len(output))
+            begin = following
+        summary = output.rfind(_SUMMARY)
+        found = _SUMMARY_SEARCHED.search(output, summary) if summary != -1 else None
+        if found is not None:
             self.n_searched += int(found[1])
+
+    def _take_block(self, output: bytes, begin: int, end: int) -> None:
+        """Take the lines of one file, without looking at most of them: they may be megabytes."""
+        head = output.find(b"\n", begin, end)
+        last = output.rfind(b"\n", begin, end - 1) + 1
+        is_ended = output.startswith(_END, last)
+        counted = None
+        if is_ended and not self._is_multiline:  # else a record may be several lines
+            counted = _MATCHED_LINES.search(output, last, end)
+        count = int(counted[1]) if counted else output.count(_MATCH, head, end)
+        self.n_matches += count
+        if count:
+            path = clean_path(_begun(output[begin + len(_BEGIN) : head]))
+            is_cut = is_ended and output.find(_WHOLE, last, end) == -1
+            self.files.append(FoundFile(path, count, output, head + 1, end, is_cut))
 
     def feed(self, lines: Iterable[bytes]) -> None:
         """Take complete lines."""
@@ -148,13 +180,14 @@ class RecordReader:
 
     def _finish(self, line: bytes) -> None:
         if self._file is not None:
-            self._file.is_cut_at_nul = b'"binary_offset":null' not in line
+            self._file.is_cut_at_nul = _WHOLE not in line
         self.close()
 
     def close(self) -> None:
         """Keep the file that a stopped search was in the middle of."""
         if self._file is not None and self._file.count:
-            self._file.raw = b"\n".join(self._records)
+            self._file.output = b"\n".join(self._records)
+            self._file.end = len(self._file.output)
             self.files.append(self._file)
         self._file = None
 
@@ -190,37 +223,69 @@ def _shown_spans(
 
 
 def read_rows(
-    file: FoundFile,
+    records: Sequence[bytes],
     shown_path: str,
     *,
     only_matching: bool,
     is_multiline: bool = False,
     encoding: str = "",
 ) -> list[GrepRow]:
-    """Decode the records of one file into rows.
+    """Decode records of one file into rows.
 
     Args:
-        file: From `RecordReader`.
+        records: From `FoundFile.records`.
         shown_path: The path to put into the rows.
         only_matching: One row for each match, holding nothing else.
         is_multiline: Matches may span lines.
         encoding: How lines that are not UTF-8 are written; empty takes their bytes as Latin-1.
     """
     rows: list[GrepRow] = []
-    for record in file.records():
-        data = _data(record)
-        text = data["lines"]
-        raw = _bytes(text)
-        used = "utf-8" if "text" in text else encoding or "utf-8"
-        is_match = record.startswith(_MATCH)
+    for record in json.loads((b"[" + b",".join(records) + b"]").decode()):
+        data = cast("dict[str, Any]", record["data"])
+        number = int(data["line_number"] or 0)
+        lines = data["lines"]
+        is_match = record["type"] == "match"
         spans = _spans(data)
-        line = _Line(shown_path, int(data["line_number"] or 0), raw, is_match, used)
+        text = str(lines.get("text", ""))
+        if _is_short_line(text) and not only_matching:
+            rows.append(_row_of_short_line(shown_path, number, text, spans, is_match=is_match))
+            continue
+        used = "utf-8" if "text" in lines else encoding or "utf-8"
+        raw = _bytes(lines)
+        line = _Line(shown_path, number, raw, is_match, used)
         if only_matching and is_match and spans:
             shown = _shown_spans(raw, spans, is_multiline=is_multiline)
             rows.extend(line.single(span) for span in shown)
         else:
             rows.append(line.row(spans))
     return rows
+
+
+def _is_short_line(text: str) -> bool:
+    """Return whether a record holds one line that is shown whole, as nearly all are."""
+    ends_at = text.find("\n")
+    return 0 <= ends_at == len(text) - 1 and ends_at <= MAX_COLUMNS and text.isascii()
+
+
+def _row_of_short_line(
+    path: str, number: int, text: str, spans: Sequence[tuple[int, int]], *, is_match: bool
+) -> GrepRow:
+    """Return what `_Line.row` does, where bytes are characters, in a third of the time."""
+    shown = text[:-2] if text.endswith("\r\n") else text[:-1]
+    n = len(shown)
+    column = spans[0][0] + 1 if spans else 0
+    if spans and spans[-1][1] > n:  # a match of the line's end
+        spans = [(start, min(end, n)) for start, end in spans if start <= n]
+    return GrepRow(
+        path=path,
+        line=number,
+        text=shown,
+        is_match=is_match,
+        end_line=number,
+        column=column,
+        spans=tuple(spans),
+        n_bytes=n,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +298,13 @@ class _Line:
 
     def row(self, spans: Sequence[tuple[int, int]]) -> GrepRow:
         """Return the record as one row, each of its lines cut."""
-        pieces = _without_end(self.raw).split(b"\n")
-        first = _without_end(pieces[0])
+        pieces = [_without_end(piece) for piece in self.raw.removesuffix(b"\n").split(b"\n")]
+        first = pieces[0]
         inside = [(start, min(end, len(first))) for start, end in spans if start <= len(first)]
         cut = cut_line(first, inside, encoding=self.encoding)
         texts = [cut.text]
         texts.extend(
-            cut_line(_without_end(piece), encoding=self.encoding).text
-            for piece in pieces[1:MAX_MATCH_LINES]
+            cut_line(piece, encoding=self.encoding).text for piece in pieces[1:MAX_MATCH_LINES]
         )
         if len(pieces) > MAX_MATCH_LINES:
             texts.append(f"… [{len(pieces) - MAX_MATCH_LINES} lines]")

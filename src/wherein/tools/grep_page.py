@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from wherein.errors import PathError
 from wherein.external.ripgrep import Ripgrep
+from wherein.external.ripgrep_options import SearchOptions
 from wherein.tools.file_paths import Scope
 from wherein.tools.grep_output import FoundFile, path_order, read_rows
 from wherein.tools.grep_run import Search
@@ -49,15 +50,7 @@ def make_result(
         program: Ripgrep as it was found.
         symbols: Names the definitions around lines; parses the files when None.
     """
-    found: list[_Found] = []
-    for search in searches:
-        named = {place.path for place in search.places if not place.is_folder}
-        for file in search.files:
-            reason = search.keep.refusal(file.path, is_named=file.path in named)
-            if reason:
-                search.skip(reason, file.path)
-            else:
-                found.append((search, file, search.shown(file.path)))
+    found = [item for search in searches for item in _shown_files(search)]
     found.sort(key=lambda item: path_order(item[2]))
     page = _Page(request.offset, request.limit)
     if request.mode is OutputMode.CONTENT:
@@ -96,6 +89,20 @@ _Found = tuple[Search, FoundFile, str]
 """A search, a file it found, and the file's path as it is shown."""
 
 
+def _shown_files(search: Search) -> Iterator[_Found]:
+    """Yield the files that may be shown, and note why others may not."""
+    named = {place.path for place in search.places if not place.is_folder}
+    refusal = search.keep.refusal
+    is_plain = search.shows_plain_paths
+    for file in search.files:
+        path = file.path
+        reason = refusal(path, is_named=path in named)
+        if reason:
+            search.skip(reason, path)
+        else:
+            yield search, file, path if is_plain else search.shown(path)
+
+
 @dataclass(slots=True)
 class _Page:
     """Cuts the asked page out of what was found."""
@@ -115,26 +122,31 @@ class _Page:
         self.n_taken = len(self.files)
 
     def take_rows(self, found: Sequence[_Found], request: GrepRequest) -> None:
-        """Decode only the files that the page touches."""
+        """Decode only what the page shows."""
+        options = request.options
         for search, file, shown in found:
-            first, last = self.n_total, self.n_total + file.count
-            self.n_total = last
-            if last <= self.offset or first >= self.offset + self.limit:
+            first = max(0, self.offset - self.n_total)
+            last = self.offset + self.limit - self.n_total
+            self.n_total += file.count
+            if first >= file.count or last <= 0:
                 continue
+            if options.only_matching:  # a record may be several rows
+                records, n_before = file.records()
+            else:
+                records, n_before = file.records(first, last, max(options.before, options.after))
             rows = read_rows(
-                file,
+                records,
                 shown,
-                only_matching=request.options.only_matching,
-                is_multiline=request.options.may_span_lines(),
+                only_matching=options.only_matching,
+                is_multiline=options.may_span_lines(),
                 encoding=_encoding(search, file),
             )
-            self._cut(rows, max(0, self.offset - first), self.offset + self.limit - first, request)
+            self._cut(rows, first - n_before, last - n_before, options)
 
-    def _cut(self, rows: Sequence[GrepRow], first: int, last: int, request: GrepRequest) -> None:
+    def _cut(self, rows: Sequence[GrepRow], first: int, last: int, options: SearchOptions) -> None:
         """Take the matches ``first`` to ``last`` (half-open) with the context that is theirs."""
         matches = [(row.line, row.end_line) for row in rows if row.is_match][first:last]
         self.n_taken += len(matches)
-        options = request.options
         near: set[int] = set()
         if options.before or options.after:
             for line, end_line in matches:

@@ -80,6 +80,11 @@ class Search:
         """Seconds to the time limit."""
         return max(0.1, self.deadline - time.monotonic())
 
+    @property
+    def shows_plain_paths(self) -> bool:
+        """Whether `shown` returns paths as they are."""
+        return self.places[0].base == self.places[0].root
+
     def shown(self, path: str) -> str:
         """Return a path below the root as the answer names it."""
         return self.places[0].shown(path)
