@@ -403,3 +403,35 @@ def test_a_damaged_ledger_costs_exactness_and_not_the_command(agents: Sandbox) -
         ledger.write_text(text)
 
         assert agents.run("install", "kiro").exit_code == 0
+
+
+def test_a_file_under_two_names_keeps_the_block_until_its_last_client_goes(
+    sandbox: Sandbox,
+) -> None:
+    (sandbox.root / "AGENTS.md").write_text(AGENTS)
+    (sandbox.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    sandbox.run("install", "claude-code", "codex", "--scope", "project")
+
+    sandbox.run("uninstall", "codex", "--scope", "project")
+    kept = (sandbox.root / "AGENTS.md").read_text()
+    sandbox.run("uninstall", "--scope", "project")
+
+    assert kept.count("<!-- wherein:start -->") == 1
+    assert (sandbox.root / "AGENTS.md").read_text() == AGENTS
+    assert (sandbox.root / "CLAUDE.md").is_symlink()
+
+
+def test_a_link_that_led_nowhere_leads_nowhere_again(sandbox: Sandbox) -> None:
+    dotfiles = sandbox.home / "dotfiles"
+    dotfiles.mkdir()
+    (sandbox.home / ".kiro/settings").mkdir(parents=True)
+    link = sandbox.home / ".kiro/settings/mcp.json"
+    link.symlink_to(dotfiles / "mcp.json")
+
+    sandbox.run("install", "kiro")
+    written = (dotfiles / "mcp.json").read_text()
+    sandbox.run("uninstall")
+
+    assert "wherein" in written
+    assert link.is_symlink()
+    assert list(dotfiles.iterdir()) == []

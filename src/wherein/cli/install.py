@@ -190,20 +190,25 @@ def _sign(sign: str, around: Surroundings) -> Path:
     return {"config": around.config, "code": around.code}[place] / rest
 
 
+def _key(target: Target) -> str:
+    """Return the file's name in the ledger: the same for all links that lead to it."""
+    return os.path.realpath(target.path)
+
+
 def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -> Change:
     try:
         before = _read(target.path)
         after = with_target(before or "", target)
     except (WhereinError, OSError, UnicodeDecodeError) as error:
         return _failed(client, target, error)
-    key = str(target.path)
+    key, shown = _key(target), str(target.path)
     held = ledger.entries.get(key)
     if after == before:
         if held is not None and client.name not in held.clients:
             ledger.entries[key] = _shared(held, client)
-        return Change(client.name, key, "unchanged")
+        return Change(client.name, shown, "unchanged")
     action = "added" if before is None else "changed"
-    change = Change(client.name, key, action, diff=_diff(key, before or "", after))
+    change = Change(client.name, shown, action, diff=_diff(shown, before or "", after))
     if dry_run:
         return change
     original = _undone(before or "", target, held)
@@ -236,7 +241,7 @@ def _undone(text: str, target: Target, held: Entry | None) -> str:
 
 
 def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -> Change | None:
-    key = str(target.path)
+    key, shown = _key(target), str(target.path)
     held = ledger.entries.get(key)
     try:
         before = _read(target.path)
@@ -255,7 +260,7 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
         return None
     is_gone = not after.strip() and (held.was_absent if held else target.kind == Kind.FILE)
     action = "removed" if is_gone else "changed"
-    change = Change(client.name, key, action, diff=_diff(key, before, after))
+    change = Change(client.name, shown, action, diff=_diff(shown, before, after))
     if dry_run:
         return change
     try:
@@ -270,7 +275,7 @@ def _restore(path: Path, text: str, *, is_gone: bool) -> None:
     if not is_gone:
         _write(path, text)
         return
-    path.unlink()
+    Path(os.path.realpath(path)).unlink()  # a link that led nowhere stays
 
 
 def _remove_empty(folders: Iterable[str]) -> None:
