@@ -27,9 +27,9 @@ from wherein.search.filters import Filters
 from wherein.search.tree_glossary import TreeGlossary
 from wherein.search.verified import VerifiedTexts
 from wherein.settings import Settings, default_home
-from wherein.store.layout import Layout, iter_layouts
+from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
-from wherein.store.manifest import Manifest, read_head
+from wherein.store.manifest import Manifest
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, TreeEntry
 from wherein.walk.walker import real_root, with_links_now
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from wherein.search.reranking import Reranking
     from wherein.search.retrievers import SignalSource
 
-__all__ = ["Progress", "Workspace", "indexed_roots"]
+__all__ = ["Progress", "Workspace"]
 
 _T = TypeVar("_T")
 
@@ -551,16 +551,3 @@ def _notes(answer: Answer, coverage: Coverage) -> tuple[str, ...]:
     if coverage.failure is not None:
         notes.append(f"the model gave no vectors for what is new: {coverage.failure.message}")
     return tuple(notes)
-
-
-def indexed_roots(home: Path) -> tuple[Path, ...]:
-    """Return the folders that have an index under ``home``, sorted."""
-    roots: set[Path] = set()
-    for layout in iter_layouts(home):
-        try:
-            head = read_head(layout.manifest)
-        except StoreError:
-            continue
-        if head is not None:
-            roots.add(Path(os.fsdecode(head.root)))
-    return tuple(sorted(roots))

@@ -17,9 +17,10 @@ from wherein.errors import CorruptIndexError
 from wherein.indexing.freshness import Freshness
 from wherein.indexing.progress import Clock
 from wherein.settings import Settings
+from wherein.store.manifest import read_head
 from wherein.store.records import RecordKey, RecordStore
 from wherein.types import ChunkTerms, Hit
-from wherein.workspace import Workspace, indexed_roots
+from wherein.workspace import Workspace
 
 _INDEX = """
 import sys
@@ -236,7 +237,9 @@ def test_processes_that_index_at_once_do_not_lose_each_others_work(tmp_path: Pat
         (tmp_path / f"p{number}" / "main.py").write_text(f"def main_of_p{number}():\n    pass\n")
     processes = [indexer(tmp_path / f"p{number}", home) for number in (1, *range(1, 9))]
     wait_all(processes)
-    assert [root.name for root in indexed_roots(home)] == [f"p{number}" for number in range(1, 9)]
+    heads = [read_head(path) for path in home.glob("families/*/trees/*/manifest")]
+    roots = [os.fsdecode(head.root) for head in heads if head is not None]
+    assert sorted(roots) == [str(tmp_path / f"p{number}") for number in range(1, 9)]
     for number in range(1, 9):
         with Workspace(tmp_path / f"p{number}", settings_in(home)) as workspace:
             assert workspace.status().n_files == 61
@@ -384,4 +387,4 @@ def test_an_index_is_found_under_every_spelling_of_its_folder(tmp_path: Path) ->
     for spelling in ("link/proj", "real/proj", "real/proj/", "real//proj"):
         with Workspace(f"{tmp_path}/{spelling}", settings_in(tmp_path / "home")) as workspace:
             assert symbols(workspace, "here") == [("src/a.py", "here", 1)]
-    assert len(indexed_roots(tmp_path / "home")) == 1
+    assert len(list((tmp_path / "home").glob("families/*/trees/*/manifest"))) == 1

@@ -61,8 +61,6 @@ def test_an_unchanged_second_read_is_named_and_the_third_is_whole(tmp_path: Path
     assert ask(force=True).kind is PartKind.TEXT
     assert ask(memory=Session()).kind is PartKind.TEXT
     assert ask("f.py:1-40").kind is PartKind.TEXT
-    session.forget()
-    assert ask().kind is PartKind.TEXT
     with (tmp_path / "f.py").open("a") as file:
         file.write("x")
     changed = ask()

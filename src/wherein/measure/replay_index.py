@@ -55,8 +55,6 @@ class ReplayIndexer:
         self._places: dict[str, _Place] = {}
         self._records: dict[str, tuple[SourceFile, Record]] = {}
         self._last: tuple[TextTree, TreeIndex] | None = None
-        self.n_digested = 0
-        """Contents digested so far."""
 
     def index_of(self, tree: TextTree) -> TreeIndex:
         """Return the index of ``tree``'s files."""
@@ -132,7 +130,6 @@ class ReplayIndexer:
         data = contents.bytes_of(blob)
         language = detect_language(path, data[:4096])
         record = digest(data, language, self._settings, self._embedder)
-        self.n_digested += 1
         kind, flags = classify(path, language, len(data))
         if record.is_generated:
             flags |= FileFlag.GENERATED

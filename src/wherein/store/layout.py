@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,7 +23,7 @@ from pathlib import Path
 
 from wherein.errors import NewerIndexError
 
-__all__ = ["FORMAT_VERSION", "REBUILD_HINT", "Layout", "iter_layouts", "path_id"]
+__all__ = ["FORMAT_VERSION", "REBUILD_HINT", "Layout", "path_id"]
 
 FORMAT_VERSION = 1
 """1: first form (2026-11)."""
@@ -162,18 +161,6 @@ class Layout:
     def size(self) -> int:
         """Return how many bytes the family's files take."""
         return _size(self.family)
-
-
-def iter_layouts(home: Path) -> Iterator[Layout]:
-    """Yield the layout of every indexed tree under ``home``, in the order of their ids."""
-    families = home / "families"
-    if not families.is_dir():
-        return
-    for family in sorted(families.iterdir()):
-        trees = family / "trees"
-        if trees.is_dir():
-            for tree in sorted(trees.iterdir()):
-                yield Layout(family, tree)
 
 
 def _size(folder: Path) -> int:

@@ -49,11 +49,6 @@ class Session:
             self.repeats += 1
             self.saved_tokens += n_tokens
 
-    def forget(self) -> None:
-        """Forget what was shown: the conversation lost it (compaction); the counts stay."""
-        with self._lock:
-            self._shown.clear()
-
     def draft(self) -> Session:
         """Return a memory for one call, which knows all this one does."""
         return Session(_parent=self)

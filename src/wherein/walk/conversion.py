@@ -27,7 +27,6 @@ class Conversions:
     """Decides for each repository once, on first use."""
 
     def __init__(self, found: Gathered) -> None:
-        self._attribute_files: dict[str, list[str]] = {}
         self._found = found
         self._by_prefix: dict[str, bool] = {}
 

@@ -16,9 +16,6 @@ __all__ = ["Decoded", "decode"]
 EVIDENCE_BYTES = 1 << 16
 """How much of the non-ASCII text is weighed: enough for thousands of characters."""
 
-SNIFF_BYTES = 8000
-"""Git looks for a NUL in as many bytes."""
-
 MAX_CONTROL_SHARE = 0.02
 """More control characters than this is no text in a single-byte encoding; real files have form
 feeds and escapes at most."""
@@ -79,7 +76,6 @@ class Decoded:
     text: str
     encoding: str
     """``utf-8``, ``utf-8-sig``, ``utf-16-le``, ``gb18030``, ``cp932``, ``latin-1``…"""
-    has_bom: bool
 
 
 def decode(data: bytes) -> Decoded | None:
@@ -97,8 +93,8 @@ def decode(data: bytes) -> Decoded | None:
     except UnicodeDecodeError:
         return _decode_legacy(data)
     if "\x1b$" in text:
-        return _decode_iso2022(data) or Decoded(text, "utf-8", has_bom=False)
-    return Decoded(text, "utf-8", has_bom=False)
+        return _decode_iso2022(data) or Decoded(text, "utf-8")
+    return Decoded(text, "utf-8")
 
 
 def _decode_marked(data: bytes, bom: bytes, name: str, codec: str) -> Decoded | None:
@@ -108,13 +104,13 @@ def _decode_marked(data: bytes, bom: bytes, name: str, codec: str) -> Decoded | 
     damage = text.count("\ufffd") + text.count("\0")
     if damage * 20 > len(text) + 20:
         return None
-    return Decoded(text, name, has_bom=True)
+    return Decoded(text, name)
 
 
 def _decode_iso2022(data: bytes) -> Decoded | None:
     for codec in ("iso2022_jp_2", "iso2022_kr"):
         try:
-            return Decoded(data.decode(codec), codec, has_bom=False)
+            return Decoded(data.decode(codec), codec)
         except UnicodeDecodeError:
             continue
     return None
@@ -126,7 +122,7 @@ def _decode_legacy(data: bytes) -> Decoded | None:
         return None
     sample = _evidence_sample(data)
     if _broken_share(sample) <= MAX_BROKEN_SHARE:
-        return Decoded(data.decode("utf-8", "replace"), "utf-8", has_bom=False)
+        return Decoded(data.decode("utf-8", "replace"), "utf-8")
     ranked = sorted(
         ((_evidence(codec, sample), -i, codec) for i, codec in enumerate(_EAST_ASIAN)),
         reverse=True,
@@ -135,7 +131,7 @@ def _decode_legacy(data: bytes) -> Decoded | None:
         if evidence < MIN_EVIDENCE:
             break
         try:
-            return Decoded(data.decode(codec), codec, has_bom=False)
+            return Decoded(data.decode(codec), codec)
         except UnicodeDecodeError:
             continue
     return _decode_single_byte(data, sample)
@@ -258,9 +254,9 @@ def _decode_single_byte(data: bytes, sample: bytes) -> Decoded | None:
         return None
     codec = "cp1252" if re.search(rb"[\x80-\x9f]", high) else "latin-1"
     try:
-        return Decoded(data.decode(codec), codec, has_bom=False)
+        return Decoded(data.decode(codec), codec)
     except UnicodeDecodeError:
-        return Decoded(data.decode("latin-1"), "latin-1", has_bom=False)
+        return Decoded(data.decode("latin-1"), "latin-1")
 
 
 def _decode_cyrillic(data: bytes, high: bytes) -> Decoded | None:
@@ -270,9 +266,9 @@ def _decode_cyrillic(data: bytes, high: bytes) -> Decoded | None:
     if low_half + high_half < 0.8 * len(high):
         # Neither script nor structure: damaged text in ASCII surroundings, or no text at all.
         is_text = len(high) * 3 < len(data)
-        return Decoded(data.decode("latin-1"), "latin-1", has_bom=False) if is_text else None
+        return Decoded(data.decode("latin-1"), "latin-1") if is_text else None
     codec = "cp1251" if high_half >= low_half else "koi8-r"
     try:
-        return Decoded(data.decode(codec), codec, has_bom=False)
+        return Decoded(data.decode(codec), codec)
     except UnicodeDecodeError:
-        return Decoded(data.decode("latin-1"), "latin-1", has_bom=False)
+        return Decoded(data.decode("latin-1"), "latin-1")
