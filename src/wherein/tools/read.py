@@ -399,4 +399,4 @@ def _decode(data: bytes) -> Decoded | None:
     head = data[: max(nul, 0)]
     if b"\n" not in head or decode(head) is None:
         return None
-    return Decoded(data.decode("utf-8", "backslashreplace"), "utf-8", has_bom=False)
+    return Decoded(data.decode("utf-8", "backslashreplace"), "utf-8")
