@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wherein.errors import PathError, QueryError
 from wherein.search.filters import Filters, Masks, masks
 from wherein.search.literal import TextReader
-from wherein.search.places import FURTHER_SHARE, MAX_FURTHER
+from wherein.search.places import MAX_FURTHER
 from wherein.search.retrievers import MAX_TERMS, best_files
 from wherein.store.lexical import score_chunks
 from wherein.store.tree_index import TreeIndex
@@ -90,7 +90,10 @@ def _chunk_at(index: TreeIndex, path: str, line: int) -> int:
     file = index.find(path)
     if file is None:
         message = f"{path!r} is not in the index"
-        raise PathError(message, hint="name a file as an answer shows it")
+        raise PathError(
+            message,
+            hint="name a file as an answer shows it, or ask again once the first index is built",
+        )
     first, end = index.chunk_offsets[file : file + 2].tolist()
     if first == end:
         message = f"{path!r} has no text to compare"
