@@ -9,7 +9,8 @@ again beside their pairs and leaves out
 * bundles (a bundler's marks in the file) and every script file of a Python wheel;
 * files that say they were copied or adapted from a barred project;
 * passages with the same set of terms as one of a repository to be judged on (``barred-pairs``,
-  made by `pairs --every` of its checkout), and the whole file when it holds two or more of them.
+  made by `pairs --every` of what `checkouts` packed), and the whole file when it holds two or more
+  of them.
 
 It writes ``clean/<package>.npz``; training reads those.
 """
@@ -25,6 +26,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from dataset import Ragged
+from files import write_arrays
 from filters import language_of
 from numpy.typing import NDArray
 
@@ -103,7 +105,10 @@ def main() -> None:
     options = parser.parse_args()
     copied = copied_from(options.never_train)
     judged = sorted((options.work / "barred-pairs").glob("*.npz"))
-    hashes = np.unique(np.concatenate([np.load(path)["hashes"] for path in judged]))
+    if not judged:
+        print("no barred-pairs: copies are known by what files say and by bundlers' marks alone")
+    found = [np.load(path)["hashes"] for path in judged]
+    hashes = np.unique(np.concatenate([np.zeros(0, np.uint64), *found]))
     output = options.work / "clean"
     output.mkdir(exist_ok=True)
     total: Counter[str] = Counter()
@@ -113,7 +118,7 @@ def main() -> None:
         files = barred_files(options.work / "harvest" / f"{shard.stem}.msgpack", copied)
         with np.load(shard) as arrays:
             cleaned, dropped = clean(dict(arrays), files, hashes)
-        np.savez(output / shard.name, **cleaned)
+        write_arrays(output / shard.name, cleaned)
         total["passages"] += dropped
         total["files"] += len(files)
         if dropped:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import zlib
@@ -36,6 +35,7 @@ from extract import (
     passages,
     split_documentation,
 )
+from files import write_arrays
 from filters import LANGUAGES, is_changelog, language_of
 
 from wherein.embed.words import query_features
@@ -108,25 +108,24 @@ class Shard:
 
     def save(self, path: Path) -> None:
         """Write the arrays."""
-        partial = path.with_suffix(f".{os.getpid()}.partial.npz")
         blob = zlib.compress(msgspec.msgpack.encode(list(self.table.numbers)), 1)
-        np.savez(
-            partial,
-            strings=np.frombuffer(blob, np.uint8),
-            terms=np.array([row[0] for row in self.rows], np.uint32),
-            counts=np.array([row[1] for row in self.rows], np.uint8).reshape(-1, len(COLUMNS)),
-            offsets=np.array(self.offsets, np.int64),
-            languages=np.array(self.languages, np.uint8),
-            files=np.array(self.files, np.int32),
-            hashes=np.array(self.hashes, np.uint64),
-            query_terms=np.array(self.query_terms, np.uint32),
-            query_joined=np.array(self.query_joined, bool),
-            query_offsets=np.array(self.query_offsets, np.int64),
-            query_passages=np.array(self.query_passages, np.int32),
-            query_kinds=np.array(self.query_kinds, np.uint8),
-            query_hashes=np.array(self.query_hashes, np.uint64),
-        )
-        partial.rename(path)
+        counts = np.array([row[1] for row in self.rows], np.uint8)
+        arrays = {
+            "strings": np.frombuffer(blob, np.uint8),
+            "terms": np.array([row[0] for row in self.rows], np.uint32),
+            "counts": counts.reshape(-1, len(COLUMNS)),
+            "offsets": np.array(self.offsets, np.int64),
+            "languages": np.array(self.languages, np.uint8),
+            "files": np.array(self.files, np.int32),
+            "hashes": np.array(self.hashes, np.uint64),
+            "query_terms": np.array(self.query_terms, np.uint32),
+            "query_joined": np.array(self.query_joined, bool),
+            "query_offsets": np.array(self.query_offsets, np.int64),
+            "query_passages": np.array(self.query_passages, np.int32),
+            "query_kinds": np.array(self.query_kinds, np.uint8),
+            "query_hashes": np.array(self.query_hashes, np.uint64),
+        }
+        write_arrays(path, arrays)
 
 
 def _hash(text: str) -> int:

@@ -26,9 +26,14 @@ def latest(manifest: Path) -> dict[tuple[str, str], dict]:
 def version(entry: dict) -> str:
     """Return a package's version from the name of its archive."""
     archives = [name for name in entry["archives"] if not name.endswith((".dsc", ".asc"))]
-    ends = r"(?:-py\d.*|_\w+\.deb|\.debian.*|\.orig.*|\.tgz|\.whl)"
-    found = re.search(rf"[-_]v?(\d[\w.+~%:-]*?){ends}", archives[0] if archives else "")
-    return found.group(1).replace("%2b", "+") if found else ""
+    name = archives[0] if archives else ""
+    if entry["kind"].startswith("deb"):  # name_version_architecture.deb, name_version.orig.tar.xz
+        found = re.search(r"_([^_]+?)(?:_\w+\.deb|\.debian\.|\.orig|\.diff\.|\.tar\.)", name)
+    elif entry["kind"] == "pypi":  # name-version-python-abi-platform.whl
+        found = re.search(r"-(\d[^-]*)-", name)
+    else:
+        found = re.search(r"-v?(\d[^/]*)\.tgz$", name)
+    return found.group(1).replace("%2b", "+").replace("%3a", ":") if found else ""
 
 
 def main() -> None:

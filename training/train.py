@@ -38,6 +38,7 @@ from dataset import (
     save_pairs,
 )
 from evaluate import Model, holdouts, judge_all, table_of
+from files import write_arrays
 from numpy.typing import NDArray
 from starts import latent
 from torch import nn
@@ -48,7 +49,7 @@ REST_KEPT = 0.6
 
 @dataclass
 class Options:
-    """Every choice of a run; the defaults are those of the shipped model."""
+    """Every choice of a run; what the shipped model was made with is in ``README.md``."""
 
     terms: int = 72_000
     buckets: int = 8_192
@@ -320,6 +321,7 @@ def work_on(rank: int, shared: Shared, model: StaticModel, folder: Path, run: Ru
     torch.set_num_threads(1)
     # A session of its own: schedulers that share out by session would give all one share.
     os.setsid()
+    parent = os.getppid()
     options, n_workers = run.options, shared.n_workers
     pairs, vocabulary = open_pairs(folder)
     rates = [options.rate, options.weight_rate or options.rate]
@@ -343,6 +345,9 @@ def work_on(rank: int, shared: Shared, model: StaticModel, folder: Path, run: Ru
             loss.backward()
             optimizer.step()
             step += 1
+            if os.getppid() != parent:  # it was killed, and what is started next writes this file
+                shared.barrier.abort()
+                return
             if step % options.merge_every == 0:
                 shared.merge(model, rank)
             if step % 20 == 0 and rank == 0:
@@ -419,17 +424,17 @@ def set_model(model: StaticModel, trained: Model) -> None:
 
 def save(model: Model, options: Options, path: Path) -> None:
     """Write the model as arrays that `Model.load` and `export` read."""
-    np.savez(
-        path,
-        terms=np.frombuffer("\n".join(model.vocabulary.terms).encode(), np.uint8),
-        n_buckets=model.vocabulary.n_buckets,
-        table=model.table.astype(np.float32),
-        query_weights=model.query_weights,
-        passage_weights=model.passage_weights,
-        field_weights=model.field_weights,
-        joined_weight=model.joined_weight,
-        options=json.dumps(asdict(options)),
-    )
+    arrays = {
+        "terms": np.frombuffer("\n".join(model.vocabulary.terms).encode(), np.uint8),
+        "n_buckets": np.array(model.vocabulary.n_buckets),
+        "table": model.table.astype(np.float32),
+        "query_weights": model.query_weights,
+        "passage_weights": model.passage_weights,
+        "field_weights": model.field_weights,
+        "joined_weight": np.array(model.joined_weight),
+        "options": np.array(json.dumps(asdict(options))),
+    }
+    write_arrays(path, arrays)
 
 
 def training_shards(work: Path) -> list[Path]:
