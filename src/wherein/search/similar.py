@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wherein.errors import PathError, QueryError
 from wherein.search.filters import Filters, Masks, masks
 from wherein.search.literal import TextReader
-from wherein.search.places import MAX_FURTHER
+from wherein.search.places import FURTHER_SHARE, MAX_FURTHER
 from wherein.search.retrievers import MAX_TERMS, best_files
 from wherein.store.lexical import score_chunks
 from wherein.store.tree_index import TreeIndex
