@@ -31,7 +31,11 @@ from wherein.tools.grep_index import GrepIndex
 from wherein.tools.grep_types import GrepRequest, OutputMode
 
 PATTERNS = {"nothing": "zz_not_there_zz", "common word": "return", "expression": "[Ee]rror"}
-MODES = {"files": ["-l"], "content": ["-n", "--no-heading"], "count": ["-c"]}
+MODES = {
+    "files": ["-l"],
+    "content": ["-n", "--no-heading", "--max-columns=500"],
+    "count": ["-c"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +46,57 @@ class Taken:
     wall: float
 
 
-def take(work: Callable[[], object], n_runs: int) -> Taken:
-    """Return what ``work`` takes once it is warm."""
-    work()
-    cpus: list[float] = []
-    walls: list[float] = []
-    for _ in range(n_runs):
-        cpu, started = own_cpu(), time.perf_counter()
-        work()
-        walls.append(time.perf_counter() - started)
-        cpus.append(own_cpu() - cpu)
-    return Taken(statistics.median(cpus) * 1000, statistics.median(walls) * 1000)
+def take(works: Sequence[Callable[[], object]], n_runs: int) -> list[Taken]:
+    """Return what each of ``works`` takes once warm; they take turns, in the same minute."""
+    cpus: list[list[float]] = [[] for _ in works]
+    walls: list[list[float]] = [[] for _ in works]
+    for turn in range(n_runs + 2):
+        for place, work in enumerate(works):
+            cpu, started = own_cpu(), time.perf_counter()
+            work()
+            if turn >= 2:
+                walls[place].append(time.perf_counter() - started)
+                cpus[place].append(own_cpu() - cpu)
+    return [
+        Taken(statistics.median(cpu) * 1000, statistics.median(wall) * 1000)
+        for cpu, wall in zip(cpus, walls, strict=True)
+    ]
 
 
 def ripgrep(root: Path, pattern: str, flags: Sequence[str]) -> Callable[[], object]:
     """Return the bare command over the same files."""
     argv = [require_ripgrep().program, "--no-config", "--hidden", "--glob=!.git", *flags]
-    argv += ["-e", pattern, "--", "."]
+    return start([*argv, "-e", pattern, "--", "."], root)
+
+
+def start(argv: Sequence[str], root: Path) -> Callable[[], object]:
+    """Return a run of a program in ``root`` whose output is read to its end."""
     return lambda: subprocess.run(
         argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False
     )
 
 
 def compare(root: Path, n_runs: int) -> None:
-    """Print our tool's cost beside ripgrep's for several patterns and outputs."""
+    """Print our tool's cost beside ripgrep's for several patterns and outputs.
+
+    The start is what a child process costs that does nothing; ripgrep's figure has it, too.
+    """
     context = ToolContext(Settings(home=Path(os.devnull)), root)
     for label, pattern in PATTERNS.items():
         for mode, flags in MODES.items():
-            theirs = take(ripgrep(root, pattern, flags), n_runs)
-            ours = take(lambda p=pattern, m=mode: grep(context, p, output=m), n_runs)
+            empty, theirs, ours = take(
+                (
+                    start(["true"], root),
+                    ripgrep(root, pattern, flags),
+                    lambda p=pattern, m=mode: grep(context, p, output=m),
+                ),
+                n_runs,
+            )
             print(
-                f"{root.name:14} {label:12} {mode:8} CPU ms: rg {theirs.cpu:6.1f} ours "
-                f"{ours.cpu:6.1f} ({ours.cpu / theirs.cpu:.2f} x, {ours.cpu - theirs.cpu:+.1f})"
+                f"{root.name:18} {label:12} {mode:8} CPU ms: start {empty.cpu:.2f} rg "
+                f"{theirs.cpu:5.1f} ours {ours.cpu:5.1f}; ours / rg {ours.cpu / theirs.cpu:.2f}, "
+                f"without our start {(ours.cpu - empty.cpu) / theirs.cpu:.2f}; wall ms: rg "
+                f"{theirs.wall:.1f} ours {ours.wall:.1f}"
             )
 
 
@@ -89,8 +112,13 @@ def compare_indexed(root: Path, folder: Path, pattern: str, n_runs: int) -> None
     scope = Scope(root, Settings(home=Path(os.devnull)))
     request = GrepRequest(SearchOptions((pattern,)), mode=OutputMode.FILES)
     found = search_text(scope, request, narrow=index.narrow)
-    theirs = take(ripgrep(root, pattern, ["-l"]), n_runs)
-    ours = take(lambda: search_text(scope, request, narrow=index.narrow), n_runs)
+    theirs, ours = take(
+        (
+            ripgrep(root, pattern, ["-l"]),
+            lambda: search_text(scope, request, narrow=index.narrow),
+        ),
+        n_runs,
+    )
     print(
         f"{pattern!r}: {found.n_files} files, {found.n_candidates} candidates; CPU ms: rg "
         f"{theirs.cpu:.1f} ours {ours.cpu:.1f} ({theirs.cpu / ours.cpu:.0f} x); wall ms: rg "

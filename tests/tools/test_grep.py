@@ -9,8 +9,9 @@ import pytest
 
 from tests.exact import files_with, globbed, grep, scope, write_tree
 from wherein.errors import PathError, PatternError, QueryError, UsageError
+from wherein.external import ripgrep
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
-from wherein.external.run import run
+from wherein.external.run import Completed, run
 from wherein.settings import Settings
 from wherein.tools import grep_workspace
 from wherein.tools.catalog_exact import GREP
@@ -383,3 +384,48 @@ def test_a_file_that_becomes_tracked_is_found_at_once(tmp_path: Path) -> None:
     assert files_with(root, "needle") == ["out/b.py"]
     (root / "out" / "b.py").unlink()
     assert files_with(root, "needle") == []
+
+
+def test_tracked_files_that_are_ignored_are_searched_in_the_same_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": "out/*\n", "a.py": "needle\n", "out/a.py": "needle\n", "out/b.py": "x\n"},
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", ".")
+    time.sleep(0.1)  # files are remembered when they are older than a tick of the clock
+    runs: list[list[str]] = []
+    real = ripgrep.run
+
+    def counting(argv: list[str], **options: object) -> Completed:
+        runs.append(argv)
+        return real(argv, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ripgrep, "run", counting)
+
+    def answer(mode: OutputMode) -> tuple[list[str], int, int]:
+        runs.clear()
+        found = grep(root, "needle", mode=mode)
+        assert found.skipped == ()
+        return found.lines(), found.n_files_searched, len(runs)
+
+    for mode in OutputMode:
+        assert answer(mode)[0][-1].startswith("out/a.py")
+        first, n_searched, _ = answer(mode)
+        assert (n_searched, answer(mode)) == (4, (first, 4, 1))
+    (root / "out" / "b.py").write_bytes(b"needle\0\nneedle\n")  # after a NUL nothing is searched
+    assert answer(OutputMode.COUNT)[0] == ["a.py:1", "out/a.py:1"]
+    time.sleep(0.1)
+    assert answer(OutputMode.COUNT)[::2] == (["a.py:1", "out/a.py:1"], 2)
+    (root / "out" / "b.py").write_text("needle\n")
+    time.sleep(0.1)
+    assert answer(OutputMode.FILES)[0] == ["a.py", "out/a.py", "out/b.py"]
+    assert answer(OutputMode.FILES)[::2] == (["a.py", "out/a.py", "out/b.py"], 1)
+    git(root, "rm", "-q", "-f", "--cached", "out/b.py")
+    found = grep(root, "needle", mode=OutputMode.FILES)
+    assert found.lines() == ["a.py", "out/a.py"]
+    assert [(skip.reason, skip.examples) for skip in found.skipped] == [("ignored", ("out/b.py",))]
+    (root / ".gitignore").write_text("")
+    assert files_with(root, "needle") == ["a.py", "out/a.py", "out/b.py"]
