@@ -169,6 +169,25 @@ def test_not_a_number_is_refused(server: Any) -> None:
         _ = connect(server).dim
 
 
+def test_a_vector_too_long_to_be_measured_is_refused(server: Any) -> None:
+    server.replies.append(lambda _: (200, {}, b'{"data":[{"embedding":[1e30, 2.0]}]}'))
+    with pytest.raises(ProviderError, match="not finite"):
+        _ = connect(server).dim
+
+
+def test_a_server_that_sends_nothing_but_zeros_is_refused(server: Any, replies: ModuleType) -> None:
+    embedder = connect(server)
+    zeros = [{"index": place, "embedding": [0.0] * 4} for place in range(2)]
+    server.replies.append(replies.answer({"data": zeros}))
+    with pytest.raises(ProviderError, match="nothing but zeros"):
+        embedder.embed_texts(["one text", "another"])
+    one = [{"index": 0, "embedding": [0.0] * 4}, {"index": 1, "embedding": [1.0] * 4}]
+    server.replies.append(replies.answer({"data": one}))
+    vectors = embedder.embed_texts(["…", "another"])
+    assert not vectors[0].any()
+    np.testing.assert_allclose(np.linalg.norm(vectors[1]), 1.0, atol=1e-6)
+
+
 def test_a_model_that_changes_its_dimensions_is_refused(server: Any, replies: ModuleType) -> None:
     embedder = connect(server)
     assert embedder.dim == 4

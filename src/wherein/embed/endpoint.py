@@ -182,8 +182,15 @@ class EndpointEmbedder:
         with np.errstate(over="ignore"):  # a number too large for float32 is not finite then
             for place, item in zip(order, items, strict=True):
                 vectors[place] = item.embedding
-        if not np.isfinite(vectors).all():
+            squares = np.einsum(
+                "ij,ij->i", vectors, vectors
+            )  # not finite either where they overflow
+        if not np.isfinite(squares).all():
             message = f"{self.name} sent a vector that is not finite"
+            raise ProviderError(message, hint="the server is broken; nothing was stored")
+        # One text without a word that the model knows may be zero, all of a request's may not.
+        if n_texts > 1 and not squares.any():
+            message = f"{self.name} sent nothing but zeros"
             raise ProviderError(message, hint="the server is broken; nothing was stored")
         self._dim = length
         return vectors
