@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from wherein.errors import ExternalError
@@ -65,6 +67,14 @@ class Changes:
     def is_empty(self) -> bool:
         """Whether no path changed; the head and the signature may have."""
         return not (self.listed or self.skipped or self.removed)
+
+
+_BATCH = 2000
+"""Files looked at together: 150,000 stats at once cost a quarter more than in turns."""
+
+_n_names = attrgetter("st_nlink")
+_ROW = struct.Struct("<5q")
+"""A row as `pack_rows` writes it."""
 
 
 class _ListAgainError(Exception):
@@ -125,11 +135,16 @@ class _Comparison:
         folder = find_git_folder(self._root)
         places = self._known.places
         is_index_changed = self._look_outside(folder)
-        changed, removed = self._look_at_files()
+        new_rows, removed = self._look_at_files()
         moved = self._look_at_folders()
-        if not (changed or removed or moved or is_index_changed):
+        if not (new_rows or removed or moved or is_index_changed):
             head = folder.head() if folder is not None else None
             return Changes((), (), (), head, self._given, self._started_ns, self._has_other_names)
+        old_rows = _ROW.iter_unpack(self._known.stamps[: len(places.files) * _ROW.size])
+        self._rows = {**dict(zip(places.files, old_rows, strict=True)), **new_rows}
+        for path in removed:
+            del self._rows[path]
+        changed = list(new_rows)
         if moved or is_index_changed:
             git = self._open_git(folder)
             new = self._new_names(git, moved)
@@ -193,41 +208,46 @@ class _Comparison:
             self._outer.setdefault(path, outer_row(path))
         return is_soft_changed
 
-    def _look_at_files(self) -> tuple[list[str], set[str]]:
-        """Return the files whose stat changed, and those that are gone."""
-        names = self._known.places.files
-        base = self._base
+    def _look_at_files(self) -> tuple[dict[str, Row], set[str]]:
+        """Return the files whose stat changed, with it, and those that are gone."""
+        names, stamps = self._known.places.files, self._known.stamps
+        changed: dict[str, Row] = {}
+        removed: set[str] = set()
+        for first in range(0, len(names), _BATCH):
+            part = names[first : first + _BATCH]
+            rows = self._file_rows(part)
+            packed = pack_rows(rows)
+            if stamps.startswith(packed, first * _ROW.size):
+                continue
+            for i, (name, row) in enumerate(zip(part, rows, strict=True)):
+                if row is ABSENT or stat.S_ISDIR(row[0]):
+                    removed.add(name)
+                elif packed[i * _ROW.size : (i + 1) * _ROW.size] != self._known.row(first + i):
+                    changed[name] = row
+        return changed, removed
+
+    def _file_rows(self, names: Sequence[str]) -> list[Row]:
+        paths = [self._base + name for name in names]
         try:
-            stats = list(map(os.lstat, [base + name for name in names]))
-            self._has_other_names = any(found.st_nlink > 1 for found in stats)
-            rows = list(map(stat_fields, stats))
+            stats = list(map(os.lstat, paths))
         except OSError:
             self._has_other_names = True  # nobody looked; one is gone, which is a change anyway
-            rows = [stat_row(base + name) for name in names]
-        packed, stamps = pack_rows(rows), self._known.stamps
-        self._rows = dict(zip(names, rows, strict=True))
-        if stamps.startswith(packed):
-            return [], set()
-        changed: list[str] = []
-        removed: set[str] = set()
-        for i, name in enumerate(names):
-            if rows[i] is ABSENT or stat.S_ISDIR(rows[i][0]):
-                removed.add(name)
-                del self._rows[name]
-            elif packed[40 * i : 40 * i + 40] != stamps[40 * i : 40 * i + 40]:
-                changed.append(name)
-        return changed, removed
+            return list(map(stat_row, paths))
+        if max(map(_n_names, stats)) > 1:
+            self._has_other_names = True
+        return list(map(stat_fields, stats))
 
     def _look_at_folders(self) -> list[str]:
         """Return the folders in which names came or went; forget those that are gone."""
-        places = self._known.places
+        names, first = self._known.places.folders, len(self._known.places.files)
+        rows = [stat_row(self._base + name) for name in names]
+        packed = pack_rows(rows)
         moved: list[str] = []
-        for i, name in enumerate(places.folders, len(places.files)):
-            row = stat_row(self._base + name)
+        for i, (name, row) in enumerate(zip(names, rows, strict=True)):
             if row is ABSENT or not stat.S_ISDIR(row[0]):
                 continue
             self._folders[name] = row
-            if pack_rows([row]) != self._known.row(i):
+            if packed[i * _ROW.size : (i + 1) * _ROW.size] != self._known.row(first + i):
                 moved.append(name)
         return moved
 
