@@ -16,14 +16,14 @@ def test_int8_cosines_are_near_the_float_ones() -> None:
     query = _unit_rows(1, 256, 2)[0]
     stored, scales = quantize(rows)
     assert np.allclose(np.linalg.norm(stored * scales[:, None], axis=1), 1, atol=1e-5)
-    assert np.abs(similarities(query, stored, scales) - rows @ query).max() < 0.01
+    assert np.abs(similarities(quantize(query[None]), stored, scales) - rows @ query).max() < 0.01
 
 
 def test_the_int8_products_are_exact() -> None:
     rows, scales = quantize(_unit_rows(300, 64, 3))
     query, query_scale = quantize(_unit_rows(1, 64, 4))
     exact = rows.astype(np.int64) @ query[0].astype(np.int64)
-    found = similarities(query[0] * query_scale[0], rows, scales)
+    found = similarities(quantize((query[0] * query_scale[0])[None]), rows, scales)
     expected = exact.astype(np.float32) * scales * query_scale[0]
     assert np.array_equal(found, expected)
 
@@ -32,10 +32,10 @@ def test_zero_and_strange_rows_give_zero_and_never_nan() -> None:
     rows = np.array([[0, 0], [np.nan, 1], [np.inf, 0], [0, -1]], np.float32)
     stored, scales = quantize(rows)
     for query in ([0.0, 1.0], [0.0, 0.0], [np.nan, 0.0]):
-        found = similarities(np.array(query, np.float32), stored, scales)
+        found = similarities(quantize(np.array([query], np.float32)), stored, scales)
         assert np.isfinite(found).all()
         assert found[:3].tolist() == [0, 0, 0]
-    assert similarities(np.ones(2, np.float32), stored[:0], scales[:0]).shape == (0,)
+    assert similarities(quantize(np.ones((1, 2), np.float32)), stored[:0], scales[:0]).shape == (0,)
 
 
 @given(

@@ -200,17 +200,28 @@ class ArrayFile:
         Raises:
             CorruptIndexError: A block is not what was written.
         """
-        place = self._places[name]
         array = self.raw(name)
-        row_bytes = array.nbytes // len(array) if len(array) else 0
+        stop = min(stop, len(array))
+        row_bytes = array.strides[0]
         if start >= stop or not row_bytes:
             return
-        first = (place.offset + start * row_bytes) // _BLOCK
-        last = (place.offset + stop * row_bytes - 1) // _BLOCK
-        if 0 not in self._checked[first : last + 1]:
-            return
-        for block in range(first, last + 1):
+        offset = self._places[name].offset
+        last = (offset + stop * row_bytes - 1) // _BLOCK
+        block = (offset + start * row_bytes) // _BLOCK
+        while (block := self._checked.find(0, block, last + 1)) >= 0:
             self._check_block(block)
+
+    def part(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Return the rows ``start:stop`` of an array, checked.
+
+        Raises:
+            CorruptIndexError: They are damaged, or the array is missing.
+        """
+        whole = self._whole.get(name)
+        if whole is None:
+            self.check(name, start, stop)
+            whole = self.raw(name)
+        return whole[start:stop]
 
     def _check_block(self, block: int) -> None:
         if self._checked[block]:

@@ -67,9 +67,9 @@ def score_chunks(
         postings = index.postings(term)
         chunks, frequencies = _weighted_frequencies(index, postings, chunk_norms, path_norms)
         idf = inverse_frequency(index.n_live_chunks, len(chunks)) if len(chunks) else 0.0
-        scores[chunks] += np.float32(weight * idf) * (
-            frequencies / (np.float32(formula.k1) + frequencies)
-        )
+        frequencies /= np.float32(formula.k1) + frequencies
+        frequencies *= np.float32(weight * idf)
+        scores[chunks] += frequencies
         matches.append(TermMatch(term, weight, idf, len(chunks), postings))
         postings_read += len(postings.chunks) + len(postings.files)
     return LexicalScores(scores, tuple(matches), postings_read)
@@ -80,7 +80,7 @@ def _weighted_frequencies(
     postings: Postings,
     chunk_norms: NDArray[np.float32],
     path_norms: NDArray[np.float32],
-) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the chunks that have a term in any field, and its weighted, normed frequency there."""
     chunks = postings.chunks
     frequencies = postings.body * chunk_norms[0].take(chunks)
@@ -91,14 +91,14 @@ def _weighted_frequencies(
         frequencies[postings.rare_places] += ((norms[0] + norms[1]) + norms[2]) + norms[3]
     if not len(postings.files):
         return chunks, frequencies
-    everywhere = np.zeros(index.n_chunks, np.float32)
-    everywhere[chunks] = frequencies
     in_path, sizes = spread(index, postings.files)
-    is_new = everywhere[in_path] == 0
-    everywhere[in_path] += np.repeat(postings.path_counts * path_norms[postings.files], sizes)
+    added = np.repeat(postings.path_counts * path_norms[postings.files], sizes)
+    places = np.searchsorted(chunks, in_path)
+    is_new = np.append(chunks, -1)[places] != in_path
+    is_known = ~is_new
+    frequencies[places[is_known]] += added[is_known]
     # The order of the chunks does not show: each is there once.
-    touched = np.concatenate([chunks, in_path[is_new]])
-    return touched, everywhere[touched]
+    return np.append(chunks, in_path[is_new]), np.append(frequencies, added[is_new])
 
 
 def spread(

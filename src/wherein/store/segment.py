@@ -419,17 +419,22 @@ class Segment:
             names=self._names(names),
         )
 
+    def chunk_lines(self, row: int) -> tuple[int, int]:
+        """Return the first and the last line of one chunk, 1-based."""
+        start_line, end_line = self._row("chunk_lines", row)
+        return start_line, end_line
+
     def chunk_names(self, row: int) -> tuple[str, ...]:
         """Return the names defined in one chunk."""
-        return self._names(int(self.arrays.array("chunk_texts")[row, 3]))
+        return self._names(self._row("chunk_texts", row)[3])
 
     def chunk_enclosing(self, row: int) -> tuple[str, ...]:
         """Return the names around one chunk, outermost first."""
-        return self._names(int(self.arrays.array("chunk_texts")[row, 1]))
+        return self._names(self._row("chunk_texts", row)[1])
 
     def chunk_kind(self, row: int) -> str:
         """Return the kind of one chunk."""
-        return self.kinds[int(self.arrays.array("chunk_kind")[row])]
+        return self.kinds[int(self.arrays.part("chunk_kind", row, row + 1)[0])]
 
     def definition(self, row: int) -> Definition:
         """Return one definition."""
@@ -437,7 +442,7 @@ class Segment:
         start_byte, end_byte, start_line, end_line, name_line = self._row("definition_places", row)
         return Definition(
             name=self.string(name),
-            kind=self.kinds[int(self.arrays.array("definition_kind")[row])],
+            kind=self.kinds[int(self.arrays.part("definition_kind", row, row + 1)[0])],
             enclosing=self._names(enclosing),
             start_byte=start_byte,
             end_byte=end_byte,
@@ -450,21 +455,19 @@ class Segment:
     def definition_rows(self, name: str, *, ignore_case: bool = False) -> NDArray[np.uint32]:
         """Return the rows of the definitions of ``name``, in order."""
         prefix, key = ("lower", name.lower()) if ignore_case else ("exact", name)
-        ids = self.arrays.array(f"{prefix}_ids")
         wanted = np.uint64(term_id(key))
-        first, last = np.searchsorted(ids, wanted), np.searchsorted(ids, wanted, side="right")
-        return self.arrays.array(f"{prefix}_rows")[first:last]
+        ids = self.arrays.array(f"{prefix}_ids")
+        first, last = int(ids.searchsorted(wanted)), int(ids.searchsorted(wanted, "right"))
+        return self.arrays.part(f"{prefix}_rows", first, last)
 
     def string(self, number: int) -> str:
         """Return one stored string."""
-        offsets = self.arrays.array("string_offsets")
-        start, stop = int(offsets[number]), int(offsets[number + 1])
-        self.arrays.check("string_bytes", start, stop)
-        data = self.arrays.raw("string_bytes")[start:stop]
+        start, stop = self.arrays.part("string_offsets", number, number + 2).tolist()
+        data = self.arrays.part("string_bytes", start, stop)
         return data.tobytes().decode("utf-8", "surrogatepass")
 
     def _names(self, number: int) -> tuple[str, ...]:
         return tuple(self.string(number).split(_SEPARATOR)) if number else ()
 
     def _row(self, name: str, row: int) -> list[int]:
-        return self.arrays.array(name)[row].tolist()
+        return self.arrays.part(name, row, row + 1)[0].tolist()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from wherein.errors import CorruptIndexError
 from wherein.store import vectors
+from wherein.store.array_file import ArrayFile
 from wherein.store.formula import BM25F, DENSITY_EXPONENT, Bm25f
 from wherein.store.segment import Segment
 from wherein.tokens import term_id
@@ -30,8 +31,8 @@ __all__ = ["ChunkHead", "FoundDefinition", "IndexedFile", "Postings", "TreeIndex
 class Postings:
     """One term's postings over the live chunks, sorted by chunk ordinal within each segment."""
 
-    chunks: NDArray[np.uint32]
-    """Shape ``(n,)``: chunk ordinals, no repeats."""
+    chunks: NDArray[np.int64]
+    """Shape ``(n,)``: chunk ordinals, no repeats; of the type that arrays are indexed with."""
     body: NDArray[np.uint8]
     """Shape ``(n,)``: term frequency in the body."""
     rare_places: NDArray[np.int64]
@@ -123,7 +124,8 @@ class TreeIndex:
         self._files: dict[int, IndexedFile] = {}  # those that were asked for
         self._heads: dict[int, ChunkHead] = {}
         self._defining: dict[tuple[str, bool], NDArray[np.int64]] = {}
-        self._has_dead = not bool(self.live_files.all())
+        self._has_dead_in = [dead is not None and bool(dead.any()) for _, dead in segments]
+        self._has_dead = any(self._has_dead_in)
         self.n_live_files = int(self.live_files.sum())
         self.chunk_offsets: NDArray[np.int64] = np.concatenate(
             [
@@ -180,6 +182,11 @@ class TreeIndex:
         return sums[self.chunk_offsets[1:]] - sums[self.chunk_offsets[:-1]]
 
     @cached_property
+    def average_file_length(self) -> float:
+        """Mean of `file_lengths` over live files."""
+        return float(self.file_lengths[self.live_files].mean()) if self.n_live_files else 0.0
+
+    @cached_property
     def density_norms(self) -> NDArray[np.float64]:
         """Shape ``(n_files,)``: what the sum over a file's chunks is divided by."""
         return np.maximum(self.chunk_counts, 1).astype(np.float64) ** DENSITY_EXPONENT
@@ -219,11 +226,10 @@ class TreeIndex:
     def postings(self, term: str) -> Postings:
         """Return the live postings of ``term`` in all fields, the path's included."""
         wanted = np.uint64(term_id(term))
-        parts = [self._postings_in(number, wanted) for number, _ in enumerate(self._segments)] or [
-            _NO_POSTINGS
-        ]
-        if len(parts) == 1:
-            return parts[0]
+        found = (self._postings_in(number, wanted) for number in range(len(self._segments)))
+        parts = [part for part in found if part is not None]
+        if len(parts) < 2:
+            return parts[0] if parts else _NO_POSTINGS
         places = _starts([len(part.chunks) for part in parts])
         return Postings(
             chunks=np.concatenate([part.chunks for part in parts]),
@@ -236,39 +242,40 @@ class TreeIndex:
             path_counts=np.concatenate([part.path_counts for part in parts]),
         )
 
-    def _postings_in(self, number: int, wanted: np.uint64) -> Postings:
+    def _postings_in(self, number: int, wanted: np.uint64) -> Postings | None:
+        """Return the live postings of a term in one segment, None when it has none there."""
         arrays = self._segments[number].arrays
         chunks, body, rare_places, rare_counts = _NO_LISTS
-        run = _run(arrays.array("term_ids"), arrays.array("term_offsets"), wanted)
+        run = _run(arrays, "term_ids", "term_offsets", wanted)
         if run is not None:
             place, start, stop = run
-            rare_start, rare_stop = arrays.array("term_rare_offsets")[place : place + 2].tolist()
-            arrays.check("posting_chunk", start, stop)
-            arrays.check("posting_body", start, stop)
-            arrays.check("rare_posting", rare_start, rare_stop)
-            arrays.check("rare_counts", rare_start, rare_stop)
-            chunks = arrays.raw("posting_chunk")[start:stop]
-            if self._first_chunks[number]:
-                chunks = chunks + np.uint32(self._first_chunks[number])
-            body = arrays.raw("posting_body")[start:stop]
-            rare_places = arrays.raw("rare_posting")[rare_start:rare_stop].astype(np.int64) - start
-            rare_counts = arrays.raw("rare_counts")[rare_start:rare_stop]
-            if self._has_dead:
+            rare_start, rare_stop = arrays.part("term_rare_offsets", place, place + 2).tolist()
+            chunks = arrays.part("posting_chunk", start, stop).astype(np.int64)
+            chunks += self._first_chunks[number]
+            body = arrays.part("posting_body", start, stop)
+            rare_places = arrays.part("rare_posting", rare_start, rare_stop).astype(np.int64)
+            rare_places -= start
+            rare_counts = arrays.part("rare_counts", rare_start, rare_stop)
+            if self._has_dead_in[number]:
                 chunks, body, rare_places, rare_counts = self._live(
                     chunks, body, rare_places, rare_counts
                 )
         files, path_counts = self._path_postings_in(number, wanted)
+        if not len(chunks) and not len(files):
+            return None
         return Postings(chunks, body, rare_places, rare_counts, files, path_counts)
 
     def _live(
         self,
-        chunks: NDArray[np.uint32],
+        chunks: NDArray[np.int64],
         body: NDArray[np.uint8],
         rare_places: NDArray[np.int64],
         rare_counts: NDArray[np.uint8],
     ) -> tuple[NDArray[Any], ...]:
         """Leave out the postings of dead chunks."""
-        keep = self.live_chunks[chunks]
+        keep = self.live_chunks.take(chunks)
+        if keep.all():
+            return chunks, body, rare_places, rare_counts
         kept_rare = keep[rare_places]
         new_places = np.cumsum(keep) - 1
         return (
@@ -282,13 +289,13 @@ class TreeIndex:
         self, number: int, wanted: np.uint64
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         arrays = self._segments[number].arrays
-        run = _run(arrays.array("path_term_ids"), arrays.array("path_term_offsets"), wanted)
+        run = _run(arrays, "path_term_ids", "path_term_offsets", wanted)
         if run is None:
             return _NO_POSTINGS.files, _NO_POSTINGS.path_counts
         _, start, stop = run
-        files = arrays.array("path_posting_file")[start:stop] + np.uint32(self._first_files[number])
-        counts = arrays.array("path_posting_count")[start:stop]
-        if self._has_dead:
+        files = arrays.part("path_posting_file", start, stop) + np.uint32(self._first_files[number])
+        counts = arrays.part("path_posting_count", start, stop)
+        if self._has_dead_in[number]:
             keep = self.live_files[files]
             files, counts = files[keep], counts[keep]
         return files, counts
@@ -332,15 +339,13 @@ class TreeIndex:
         return known
 
     def _find_defining(self, name: str, *, ignore_case: bool) -> NDArray[np.int64]:
-        parts = [
-            segment.arrays.array("definition_file")[
-                segment.definition_rows(name, ignore_case=ignore_case)
-            ].astype(np.int64)
-            + start
-            for segment, start in zip(self._segments, self._first_files, strict=False)
-        ]
-        files = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        return np.unique(files[self.live_files[files]])
+        files: set[int] = set()  # np.unique would load numpy.ma, 9 ms of a cold search
+        for segment, start in zip(self._segments, self._first_files, strict=False):
+            rows = segment.definition_rows(name, ignore_case=ignore_case)
+            if len(rows):
+                found = segment.arrays.array("definition_file")[rows].astype(np.int64) + start
+                files.update(found[self.live_files[found]].tolist())
+        return np.array(sorted(files), np.int64)
 
     def definitions_of(
         self, file: int, name: str, *, ignore_case: bool = False
@@ -361,7 +366,8 @@ class TreeIndex:
 
     def _found(self, number: int, row: int) -> FoundDefinition:
         segment = self._segments[number]
-        file = int(segment.arrays.array("definition_file")[row]) + self._first_files[number]
+        file = int(segment.arrays.part("definition_file", row, row + 1)[0])
+        file += self._first_files[number]
         definition = segment.definition(row)
         return FoundDefinition(file, self.chunk_at(file, definition.start_byte), definition)
 
@@ -372,13 +378,25 @@ class TreeIndex:
         if first == end:
             return -1
         shift = self._first_chunks[number]
-        starts = self._segments[number].arrays.array("chunk_bytes")[first - shift : end - shift, 0]
+        starts = self._segments[number].arrays.part("chunk_bytes", first - shift, end - shift)[:, 0]
         return first + max(int(np.searchsorted(starts, byte, side="right")) - 1, 0)
 
     def chunk(self, ordinal: int) -> Chunk:
         """Return one chunk."""
         number = bisect_right(self._first_chunks, ordinal) - 1
         return self._segments[number].chunk(ordinal - self._first_chunks[number])
+
+    def chunk_lines(self, ordinal: int) -> tuple[int, int]:
+        """Return the first and the last line of one chunk, 1-based."""
+        number = bisect_right(self._first_chunks, ordinal) - 1
+        return self._segments[number].chunk_lines(ordinal - self._first_chunks[number])
+
+    def lines_in(self, file: int) -> NDArray[np.uint32]:
+        """Return the first and the last line of each chunk of a file, 1-based, shape ``(n, 2)``."""
+        number, _ = self._place(file)
+        shift = self._first_chunks[number]
+        first, end = self.chunk_offsets[file : file + 2].tolist()
+        return self._segments[number].arrays.part("chunk_lines", first - shift, end - shift)
 
     def chunk_head(self, ordinal: int) -> ChunkHead:
         """Return what the ranker looks at of one chunk."""
@@ -503,11 +521,12 @@ class TreeIndex:
             Shape ``(n_chunks,)``.
         """
         parts: list[NDArray[np.float32]] = []
+        query = vectors.quantize(np.asarray(query_vector, np.float32)[None])
         for segment in self._segments:
             if segment.dim == len(query_vector) and segment.n_chunks:
                 rows = segment.arrays.array("vectors")
                 scales = segment.arrays.array("vector_scales")
-                parts.append(vectors.similarities(query_vector, rows, scales))
+                parts.append(vectors.similarities(query, rows, scales))
             else:
                 parts.append(np.zeros(segment.n_chunks, np.float32))
         if not parts:
@@ -545,7 +564,7 @@ _MAX_REMEMBERED = 1 << 14
 next query is often about the same files."""
 
 _NO_LISTS: tuple[NDArray[Any], ...] = (
-    np.zeros(0, np.uint32),
+    np.zeros(0, np.int64),
     np.zeros(0, np.uint8),
     np.zeros(0, np.int64),
     np.zeros((0, len(FIELDS) - 1), np.uint8),
@@ -569,13 +588,14 @@ def _starts(counts: Sequence[int]) -> list[int]:
 
 
 def _run(
-    ids: NDArray[np.uint64], offsets: NDArray[np.uint32], wanted: np.uint64
+    arrays: ArrayFile, ids: str, offsets: str, wanted: np.uint64
 ) -> tuple[int, int, int] | None:
     """Return the place of ``wanted`` among sorted ids and the start and end of its run."""
-    place = int(np.searchsorted(ids, wanted))
-    if place == len(ids) or ids[place] != wanted:
+    known = arrays.array(ids)
+    place = int(known.searchsorted(wanted))
+    if place == len(known) or known[place] != wanted:
         return None
-    start, stop = offsets[place : place + 2].tolist()
+    start, stop = arrays.part(offsets, place, place + 2).tolist()
     return place, start, stop
 
 

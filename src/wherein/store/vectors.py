@@ -32,12 +32,14 @@ def quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np
 
 
 def similarities(
-    query: NDArray[np.float32], vectors: NDArray[np.int8], scales: NDArray[np.float32]
+    query: tuple[NDArray[np.int8], NDArray[np.float32]],
+    vectors: NDArray[np.int8],
+    scales: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """Return the cosine of ``query`` with each row, as int8 against int8.
 
     Args:
-        query: Shape ``(dim,)``; not finite or zero gives zeros.
+        query: Shapes ``(1, dim)`` and ``(1,)``, as `quantize` makes them.
         vectors: Shape ``(n, dim)``, C order.
         scales: Shape ``(n,)``, as `quantize` makes them.
 
@@ -48,9 +50,11 @@ def similarities(
 
     if not len(vectors):
         return np.zeros(0, np.float32)
-    rows, query_scale = quantize(np.asarray(query, np.float32)[None])
+    rows, query_scale = query
     products = np.asarray(numkong.cdist(rows, vectors, "dot"), np.float32).reshape(-1)
-    return products * scales * query_scale[0]
+    products *= scales
+    products *= query_scale[0]
+    return products
 
 
 def best_rows(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
