@@ -99,6 +99,7 @@ def _longest_run(text: str, words: Sequence[str]) -> LiteralMatch | None:
     """
     best, best_line = MIN_RUN - 1, -1
     lower = text.lower()
+    known = frozenset(words)
     for anchor in sorted(dict.fromkeys(words), key=lambda word: (-len(word), word))[:ANCHORS]:
         place = lower.find(anchor)
         for _ in range(MAX_OCCURRENCES):
@@ -107,9 +108,11 @@ def _longest_run(text: str, words: Sequence[str]) -> LiteralMatch | None:
             start = lower.rfind("\n", 0, place) + 1
             end = lower.find("\n", place)
             line = lower[start : end if end >= 0 else len(lower)]
-            length = _run_length(_WORD.findall(line[:MAX_LINE_CHARS]), words)
-            if length > best:
-                best, best_line = length, start
+            found = _WORD.findall(line[:MAX_LINE_CHARS])
+            if sum(word in known for word in found) > best:  # a run is no longer than that
+                length = _run_length(found, words)
+                if length > best:
+                    best, best_line = length, start
             place = lower.find(anchor, start + len(line))
     if best_line < 0:
         return None

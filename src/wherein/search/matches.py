@@ -97,20 +97,20 @@ class Matches:
         sums: NDArray[Any] = np.add.reduceat(rows, self.starts, axis=-1)
         return sums.astype(np.float32)
 
-    @cached_property
-    def field_scores(self) -> NDArray[np.float32]:
-        """Shape ``(5, R)``: BM25 of each field alone over the sum of all idf, 0..1."""
+    def field_score(self, field: int) -> NDArray[np.float32]:
+        """Return BM25 of one field alone over the sum of all idf, 0..1; shape ``(R,)``.
+
+        0 for rows the filters leave out.
+        """
         norms, _ = self.index.norms
-        scores = np.zeros((len(FIELDS), len(self.rows)), np.float32)
         total = float(self.idf.sum())
         if total <= 0 or not norms.shape[1]:
-            return scores
-        k1 = np.float32(BM25F.k1)
-        for column, name in enumerate(FIELDS):
-            weight = np.float32(BM25F.fields[name].weight)
-            frequencies = self.counts[column] * (norms[column][self.rows] / weight)
-            scores[column] = self.idf @ (frequencies / (k1 + frequencies)) / np.float32(total)
-        return scores
+            return np.zeros(len(self.rows), np.float32)
+        weight = np.float32(BM25F.fields[FIELDS[field]].weight)
+        frequencies = self.counts[field] * (norms[field].take(self.rows) / weight)
+        frequencies /= np.float32(BM25F.k1) + frequencies
+        scores = self.idf @ frequencies / np.float32(total)
+        return np.where(self.allowed, scores, np.float32(0))
 
     def share(self, present: NDArray[np.bool_], idf: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return which share of ``idf`` is present, 0..1; ``present`` is ``(T, n)``."""

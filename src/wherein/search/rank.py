@@ -107,10 +107,10 @@ def rank(evaluated: Evaluated, weights: WeightSet, paths: Sequence[str]) -> Rank
 
 def contributions(evaluated: Evaluated, weights: WeightSet, row: int) -> Mapping[str, float]:
     """Return what each signal adds to a candidate's score, the largest first, without zeros."""
-    values = evaluated.matrix[row].astype(np.float64)
+    known = weights.weights
     parts = {
-        name: float(value) * weights.weights[name]
-        for name, value in zip(evaluated.names, values, strict=True)
-        if value and weights.weights.get(name)
+        name: value * known[name]
+        for name, value in zip(evaluated.names, evaluated.matrix[row].tolist(), strict=True)
+        if value and known.get(name)
     }
     return dict(sorted(parts.items(), key=lambda item: (-abs(item[1]), item[0])))

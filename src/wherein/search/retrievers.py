@@ -48,6 +48,9 @@ the ranker chooses from. What was asked for can still be among the best 60."""
 MAX_TERMS = 64
 """Terms of one query that are looked up; of a longer query the rarest."""
 
+_CHUNKS_A_FILE = 8
+"""Nearest chunks looked at for each of the nearest files wanted, at first."""
+
 _LIST_SIZES = {"dense": 20, "symbols": 20, "paths": 10}
 _LIST_WEIGHTS = {"lexical": 1.0, "dense": 0.3, "symbols": 0.7, "paths": 0.7}
 _SOURCE_SIZE, _SOURCE_WEIGHT = 20, 0.5
@@ -165,17 +168,25 @@ def file_scores(index: TreeIndex, chunks: NDArray[np.float32], masks: Masks) -> 
 
 def best_in_each(scores: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the three highest scores of each run, shape ``(3, len(starts))``, falling."""
-    work = scores.copy()
-    sizes = np.diff(np.append(starts, len(work)))
-    groups = np.repeat(np.arange(len(starts)), sizes)
     best = np.zeros((3, len(starts)), np.float64)
-    for row in range(3):
-        best[row] = np.maximum.reduceat(work, starts)
-        places = np.flatnonzero(work == np.repeat(best[row], sizes).astype(np.float32))
+    highest = np.maximum.reduceat(scores, starts)
+    best[0] = highest
+    all_sizes = np.diff(np.append(starts, len(scores)))
+    is_longer = all_sizes > 1  # most runs are one score: a file with one chunk that matches
+    sizes = all_sizes[is_longer]
+    if not len(sizes):
+        return best
+    work = scores[np.repeat(is_longer, all_sizes)]
+    starts, highest = np.cumsum(sizes) - sizes, highest[is_longer]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    for row in (1, 2):
+        places = np.flatnonzero(work == np.repeat(highest, sizes))
         owners = groups[places]
         is_first = np.ones(len(owners), np.bool_)
         is_first[1:] = owners[1:] != owners[:-1]
         work[places[is_first]] = 0
+        highest = np.maximum.reduceat(work, starts)
+        best[row, is_longer] = highest
     return best
 
 
@@ -210,11 +221,31 @@ def dense_files(
     """Return the files with the nearest chunks."""
     if masks.chunks is not None:
         similarities = np.where(masks.chunks, similarities, np.float32(0))
-    if not index.n_files:
-        return Retrieved(np.zeros(0, np.int64), np.zeros(0, np.float32))
-    # One more value, so that files without chunks at the end have something to point at.
-    best = np.maximum.reduceat(np.append(similarities, np.float32(0)), index.chunk_offsets[:-1])
-    return best_files(index, np.where(index.chunk_counts > 0, best, np.float32(0)), limit)
+    best = np.zeros(index.n_files, np.float32)
+    owners, values = _nearest_chunks(index, similarities, limit)
+    if len(owners):
+        is_first = np.ones(len(owners), np.bool_)
+        is_first[1:] = owners[1:] != owners[:-1]
+        starts = np.flatnonzero(is_first)
+        best[owners[starts]] = np.maximum.reduceat(values, starts)
+    return best_files(index, best, limit)
+
+
+def _nearest_chunks(
+    index: TreeIndex, similarities: NDArray[np.float32], limit: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Return file and cosine of the nearest chunks, by ordinal: those of ``limit`` files at least.
+
+    Files that have none of them are further away than all that have one.
+    """
+    n = limit * _CHUNKS_A_FILE
+    while n < len(similarities):
+        chunks = np.flatnonzero(similarities >= np.partition(similarities, -n)[-n])
+        owners = index.file_of_chunk[chunks]
+        if np.count_nonzero(np.diff(owners)) >= limit:
+            return owners, similarities[chunks]
+        n *= 8
+    return index.file_of_chunk, similarities
 
 
 def symbol_files(index: TreeIndex, query: Query, masks: Masks, limit: int) -> Retrieved:

@@ -72,7 +72,7 @@ def _whole_file(matches: Matches) -> NDArray[np.float32]:
         return np.zeros(len(matches.files), np.float32)
     frequencies = matches.total(matches.counts[BODY].astype(np.float32))
     lengths = matches.index.file_lengths
-    average = max(float(lengths[matches.index.live_files].mean()), 1.0)
+    average = max(matches.index.average_file_length, 1.0)
     b = BM25F.fields["body"].b
     norms = 1 - b + b * lengths[matches.files] / average
     saturated = frequencies / (frequencies + BM25F.k1 * norms[None])

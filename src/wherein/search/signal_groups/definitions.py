@@ -168,8 +168,8 @@ def _best_f1(names: Sequence[tuple[str, ...]], weights: Mapping[str, float], tot
     """Return the best F1 of a name's words against the query's, by idf."""
     best = 0.0
     for parts in names:
-        found = dict.fromkeys(part for part in parts if part in weights)
-        if found:
+        if not weights.keys().isdisjoint(parts):
+            found = dict.fromkeys(part for part in parts if part in weights)
             recall = sum(weights[part] for part in found) / total
             precision = len(found) / len(parts)
             best = max(best, 2 * precision * recall / (precision + recall))

@@ -24,14 +24,14 @@ SIGNALS: Mapping[str, str] = {
 
 def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
-    by_field = np.where(matches.allowed, matches.field_scores, np.float32(0))
+    names, documentation = matches.field_score(NAMES), matches.field_score(DOCUMENTATION)
     divisor = np.maximum(matches.sizes - 1, 1).astype(np.float32) ** np.float32(DENSITY_EXPONENT)
     return {
-        "sig_best": matches.best(by_field[SIGNATURE]),
-        "doc_best": matches.best(by_field[DOCUMENTATION]),
-        "body_top3": mean_of_three(by_field[BODY], matches.starts),
-        "names_file": np.minimum(matches.total(by_field[NAMES]) / divisor, 1),
-        "doc_file": np.minimum(matches.total(by_field[DOCUMENTATION]) / divisor, 1),
+        "sig_best": matches.best(matches.field_score(SIGNATURE)),
+        "doc_best": matches.best(documentation),
+        "body_top3": mean_of_three(matches.field_score(BODY), matches.starts),
+        "names_file": np.minimum(matches.total(names) / divisor, 1),
+        "doc_file": np.minimum(matches.total(documentation) / divisor, 1),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,6 @@ def _row(
     )
 
 
-def _share(terms: Iterable[str], weights: Mapping[str, float]) -> float:
+def _share(terms: Set[str], weights: Mapping[str, float]) -> float:
     # Sorted: the order of a set's strings differs from run to run, and so would the last bit.
-    return sum(sorted(weights[term] for term in terms))
+    return sum(sorted(weights[term] for term in terms)) if terms else 0.0
