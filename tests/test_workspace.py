@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from wherein.errors import NewerIndexError, PathError, QueryError
+from wherein.indexing.progress import Progress
 from wherein.settings import Settings
-from wherein.workspace import Progress, Workspace
+from wherein.workspace import Workspace
 
 
 def settings_in(home: Path, **changes: object) -> Settings:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
-import threading
 import time
-from collections.abc import Callable, Generator, Set
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from wherein.embed.departure import ModelAccess, Notice
 from wherein.embed.load import load_embedder, load_reranker
-from wherein.errors import CorruptIndexError, LockedError, StoreError
-from wherein.indexing.freshness import Coverage, Freshness, Watch
-from wherein.indexing.opened import OpenedIndex
-from wherein.indexing.progress import Clock, Progress, ProgressCallback
+from wherein.errors import CorruptIndexError
+from wherein.indexing.freshness import Coverage, Watch
+from wherein.indexing.live import LiveIndex
+from wherein.indexing.progress import ProgressCallback
 from wherein.indexing.status import Status, with_index
 from wherein.search.arguments import check_limit, check_line, check_text
+from wherein.search.checked import Ask, checked_answer
 from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
 from wherein.search.tree_glossary import TreeGlossary
@@ -32,7 +29,7 @@ from wherein.store.lock import FileLock
 from wherein.store.manifest import Manifest
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, TreeEntry
-from wherein.walk.walker import real_root, with_links_now
+from wherein.walk.walker import real_root
 
 if TYPE_CHECKING:
     from wherein.search.own_weights import OwnRanking
@@ -40,14 +37,7 @@ if TYPE_CHECKING:
     from wherein.search.reranking import Reranking
     from wherein.search.retrievers import SignalSource
 
-__all__ = ["Progress", "Workspace"]
-
-_T = TypeVar("_T")
-
-_TRIES = 3
-"""A file that changes between three answers and their verification is named as not covered."""
-
-_CLEAR_SECONDS = 10.0
+__all__ = ["Workspace"]
 
 
 class Workspace:
@@ -84,12 +74,7 @@ class Workspace:
         access = self._remembering(access or ModelAccess())
         self._embedder = load_embedder(self.settings, access)
         self._reranker = load_reranker(self.settings, access)
-        self._freshness = Freshness(
-            self.root, self.settings, self._embedder, is_isolated=is_isolated
-        )
-        self._lock = threading.Lock()
-        self._progress: Progress | None = None
-        self._opened = OpenedIndex()
+        self._live = LiveIndex(self.root, self.settings, self._embedder, is_isolated=is_isolated)
         self._earlier = EarlierCommits(self.root, self.layout.family)
         self._glossary = TreeGlossary()
         self._ranking: tuple[tuple[int, ...], OwnRanking] | None = None
@@ -97,23 +82,17 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Let go of the index; the workspace can be used again."""
-        self._opened.close()
-        self._freshness.close()
+        self._live.close()
 
     @property
     def layout(self) -> Layout:
         """Where the index lies."""
-        return self._freshness.layout
+        return self._live.layout
 
     @property
     def reranker_name(self) -> str:
@@ -127,7 +106,7 @@ class Workspace:
 
     def trust(self, watch: Watch | None) -> None:
         """Skip the look at the disk while ``watch`` is sure that nothing happened; None looks."""
-        self._freshness.watch = watch
+        self._live.freshness.watch = watch
 
     def refresh(self, progress: ProgressCallback | None = None) -> Coverage:
         """Bring the index up to date, however long it takes.
@@ -138,20 +117,7 @@ class Workspace:
             StoreError: The index cannot be written anywhere, or was written by a newer version.
             ProviderError: The model gave no vectors; what it gave before is kept.
         """
-        with self._lock:
-
-            def note(step: Progress) -> None:
-                self._progress = step
-                if progress is not None:
-                    progress(step)
-
-            try:
-                coverage = self._healed(lambda: self._freshness.refresh(Clock(note)))
-            finally:
-                self._progress = None
-        if coverage.failure is not None:
-            raise coverage.failure
-        return coverage
+        return self._live.refresh(progress)
 
     def read_history(self, progress: ProgressCallback | None = None) -> None:
         """Read the earlier commits that are new, however long it takes; searches do it as well.
@@ -161,7 +127,7 @@ class Workspace:
         Args:
             progress: Told how far it is, when there are many.
         """
-        manifest = self._freshness.stored()
+        manifest = self._live.freshness.stored()
         commit = manifest.head.commit if manifest is not None else None
         if commit is not None and self.settings.use_history:
             self._earlier.read(commit, progress)
@@ -180,7 +146,7 @@ class Workspace:
         Raises:
             StoreError: As `refresh` does.
         """
-        return self._healed(lambda: self._opened.of(self.refresh()))
+        return self._live.healed(lambda: self._live.opened(self.refresh()))
 
     def entries(self) -> tuple[TreeEntry, ...]:
         """Return the files of the tree as they are now, with the ids of their contents."""
@@ -191,8 +157,8 @@ class Workspace:
 
         Nothing is indexed for it: one look at the disk.
         """
-        manifest = self._freshness.stored()
-        if manifest is None or not self._freshness.is_current(manifest):
+        manifest = self._live.freshness.stored()
+        if manifest is None or not self._live.freshness.is_current(manifest):
             return None
         return manifest
 
@@ -285,7 +251,7 @@ class Workspace:
             coverage = self.refresh()
             with closing(VerifiedTexts(self.root, coverage.manifest)) as texts:
                 return explain_features(
-                    self._opened.of(coverage),
+                    self._live.opened(coverage),
                     query,
                     embedder=self._embedder,
                     sources=self._history(coverage.manifest.head.commit),
@@ -293,7 +259,7 @@ class Workspace:
                     read_text=texts,
                 )
 
-        return self._healed(ask)
+        return self._live.healed(ask)
 
     def similar(
         self,
@@ -345,7 +311,7 @@ class Workspace:
         Raises:
             NewerIndexError: A newer version wrote it.
         """
-        manifest = self._freshness.stored()
+        manifest = self._live.freshness.stored()
         status = Status(
             root=self.root,
             model=self.model_name,
@@ -356,14 +322,14 @@ class Workspace:
         if manifest is None:
             return status
         try:
-            index = self._opened.of(Coverage(manifest, (self.layout,)))
+            index = self._live.opened(Coverage(manifest, (self.layout,)))
             status = with_index(status, manifest, index)
         except CorruptIndexError:
             return status
         return replace(
             status,
-            is_fresh=self._freshness.is_current(manifest),
-            is_outdated=not self._freshness.is_made_alike(manifest),
+            is_fresh=self._live.freshness.is_current(manifest),
+            is_outdated=not self._live.freshness.is_made_alike(manifest),
         )
 
     def clear(self) -> int:
@@ -375,25 +341,7 @@ class Workspace:
         Raises:
             LockedError: Another process is writing it and did not finish in time.
         """
-        self.close()
-        layout = self.layout
-        if not layout.family.is_dir():
-            return 0
-        before = layout.size()
-        lock = FileLock(layout.use_lock)
-        try:
-            if not lock.acquire(_CLEAR_SECONDS):
-                message = f"another process is indexing {str(self.root)!r}"
-                raise LockedError(message, hint="wait until it is done, or end it")
-            shutil.rmtree(layout.tree, ignore_errors=True)
-            if not any((tree / "manifest").exists() for tree in layout.tree_folders()):
-                layout.wipe()
-            return before - layout.size()
-        except OSError as error:
-            message = f"the index in {str(layout.family)!r} cannot be removed: {error.strerror}"
-            raise StoreError(message, hint="check the folder's permissions") from error
-        finally:
-            lock.release()
+        return self._live.clear()
 
     def _remembering(self, access: ModelAccess) -> ModelAccess:
         """Return ``access`` with an announcement that remembers what this repository's user knows.
@@ -414,42 +362,15 @@ class Workspace:
 
     def _answer(
         self,
-        ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer],
+        ask: Ask,
         query: str,
         limit: int,
         filters: Filters,
         progress: ProgressCallback | None,
     ) -> Answer:
-        """Ask until every hit's file is as it was indexed, then add what is not covered."""
-        answer, coverage, texts = self._asked(ask, frozenset(), progress)
-        read, indexed = coverage.files_read + texts.n_files, coverage.files_indexed
-        for _ in range(_TRIES):
-            doubted = texts.doubted(hit.path for hit in answer.hits)
-            if not doubted:
-                break
-            answer, coverage, texts = self._asked(ask, doubted, progress)
-            read += coverage.files_read + texts.n_files
-            indexed += coverage.files_indexed
-        else:
-            doubted = texts.doubted(hit.path for hit in answer.hits)
-            not_covered = tuple(sorted({*coverage.not_covered, *doubted}))
-            coverage = replace(coverage, not_covered=not_covered)
-            hits = tuple(hit for hit in answer.hits if hit.path not in doubted)
-            answer = replace(answer, hits=hits)
-        counters = replace(
-            answer.counters,
-            files_read=read,
-            files_indexed=indexed,
-            bytes_read=answer.counters.bytes_read + texts.n_bytes,
-        )
-        answer = replace(
-            answer,
-            notes=_notes(answer, coverage),
-            skipped=with_links_now(self.root, coverage.manifest.skipped),
-            not_covered=coverage.not_covered,
-            counters=counters,
-        )
-        if not coverage.not_covered:
+        """Answer from the index, then add what it does not cover."""
+        answer = checked_answer(self._live, ask, progress)
+        if not answer.not_covered:
             return answer
         from wherein.search.scan import with_scan
 
@@ -462,67 +383,6 @@ class Workspace:
             max_file_bytes=self.settings.max_file_bytes,
             repository=self.name,
         )
-
-    def _asked(
-        self,
-        ask: Callable[[TreeIndex, Manifest, VerifiedTexts], Answer],
-        doubted: Set[str],
-        progress: ProgressCallback | None,
-    ) -> tuple[Answer, Coverage, VerifiedTexts]:
-        def work() -> tuple[Answer, Coverage, VerifiedTexts]:
-            coverage = self._covered(doubted, progress)
-            texts = VerifiedTexts(self.root, coverage.manifest)
-            index = self._opened.of(coverage)
-            try:
-                return ask(index, coverage.manifest, texts), coverage, texts
-            finally:
-                texts.close()
-
-        return self._healed(work)
-
-    def _covered(self, doubted: Set[str], progress: ProgressCallback | None) -> Coverage:
-        """Refresh within the time there is; where another thread refreshes, wait as long for it."""
-        deadline = time.monotonic() + self.settings.refresh_seconds
-        with self._held(deadline, progress) as is_held:
-            if not is_held:
-                return self._freshness.uncovered()
-            return self._freshness.refresh(Clock(progress, deadline), doubted)
-
-    @contextmanager
-    def _held(self, deadline: float, progress: ProgressCallback | None) -> Generator[bool]:
-        """Hold the lock; False as soon as it is clear that it will not be free in time.
-
-        While another thread has it, ``progress`` is told how far that one is.
-        """
-        is_held = self._lock.acquire(blocking=False)
-        while not is_held:
-            now = time.monotonic()
-            step = self._progress
-            if progress is not None:
-                progress(step or Progress("waiting", 0, 0, 0, None))
-            left = step.seconds_left if step is not None else None
-            if now >= deadline or (left is not None and now + left > deadline):
-                break
-            is_held = self._lock.acquire(timeout=min(0.05, deadline - now))
-        is_held = is_held or self._lock.acquire(blocking=False)
-        try:
-            yield is_held
-        finally:
-            if is_held:
-                self._lock.release()
-
-    def _healed(self, work: Callable[[], _T]) -> _T:
-        """Do ``work``; where a part of the index is damaged, build it again and do it once more.
-
-        The first time, what is missing may only have been replaced by another process meanwhile.
-        """
-        for repair in (self._opened.close, self._freshness.heal):
-            try:
-                return work()
-            except CorruptIndexError:
-                self._opened.close()
-                repair()
-        return work()
 
     def _history(self, commit: str | None) -> tuple[SignalSource, ...]:
         """Return the earlier commits as evidence, however long reading them takes."""
@@ -537,17 +397,6 @@ class Workspace:
 
     def _own_names(self) -> tuple[str, ...]:
         """Return what the project is called: its folder, and its repository's."""
-        anchor = self._freshness.anchor
+        anchor = self._live.freshness.anchor
         names = {self.root.name, anchor.parent.name if anchor.name == ".git" else anchor.name}
         return tuple(sorted(names - {""}))
-
-
-def _notes(answer: Answer, coverage: Coverage) -> tuple[str, ...]:
-    from wherein.search.pipeline import NOTHING_INDEXED
-
-    notes = [*answer.notes, *coverage.notes]
-    if coverage.not_covered:
-        notes = [note for note in notes if note != NOTHING_INDEXED]
-    if coverage.failure is not None:
-        notes.append(f"the model gave no vectors for what is new: {coverage.failure.message}")
-    return tuple(notes)
