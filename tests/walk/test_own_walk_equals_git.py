@@ -15,7 +15,8 @@ from tests.walk.repositories import GIT_ENVIRONMENT, git, git_paths
 
 from wherein.external.git import Git
 from wherein.external.git_folder import find_git_folder
-from wherein.walk.gather import Gathered, gather_plain, gather_repository
+from wherein.walk.gather import gather_plain, gather_repository
+from wherein.walk.gathered import Gathered
 from wherein.walk.hidden import HidingRules
 from wherein.walk.ignore import IgnoreRules, parse_rules
 

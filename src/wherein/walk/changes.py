@@ -22,7 +22,7 @@ from wherein.external.git_index import GITLINK, Index
 from wherein.settings import Settings
 from wherein.types import Skipped
 from wherein.walk.collector import paused_collector
-from wherein.walk.gather import RULE_FILES, Candidate, Gathered, Repository
+from wherein.walk.gathered import RULE_FILES, Candidate, Gathered, Repository
 from wherein.walk.hidden import (
     OWN_IGNORE_FILES,
     HidingRules,

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 
 from wherein.external.git_folder import read_setting, user_git_files
-from wherein.walk.gather import Gathered, Repository
+from wherein.walk.gathered import Gathered, Repository
 from wherein.walk.hidden import MAX_RULE_FILE_BYTES
 
 __all__ = ["Conversions"]

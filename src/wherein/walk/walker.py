@@ -20,7 +20,8 @@ from wherein.types import FileStat, Skipped, SourceFile
 from wherein.walk.classify import classify, skip_reason
 from wherein.walk.collector import paused_collector
 from wherein.walk.conversion import Conversions
-from wherein.walk.gather import Candidate, Gathered, gather
+from wherein.walk.gather import gather
+from wherein.walk.gathered import Candidate, Gathered
 from wherein.walk.hidden import HidingRules, ignore_patterns, parse_patterns
 from wherein.walk.ignore import IgnoreRules
 from wherein.walk.language import HEAD_BYTES, detect_language, needs_head
