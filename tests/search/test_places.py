@@ -62,3 +62,17 @@ def test_a_named_definition_longer_than_a_chunk_is_shown_whole(tmp_path: Path) -
     tree = Tree(tmp_path, {"shop/sum.py": f"def add_all(total):\n{lines}    return total\n"})
     (hit,) = tree.search("add_all").hits
     assert (hit.start_line, hit.end_line) == (1, 152)
+
+
+def test_a_name_asked_for_comes_first_and_other_likely_places_further(tmp_path: Path) -> None:
+    body = "".join(f"    total += fee_{i}\n" for i in range(30))
+    text = f"def charge_fee(total):\n{body}\n\ndef report():\n    charge_fee(1)  # overdue\n"
+    text += "".join(f"    overdue_{i} = charge_fee({i})\n" for i in range(30))
+    hit = Tree(tmp_path, {"fees.py": text}).search("charge_fee of an overdue report").hits[0]
+    assert hit.symbol == "charge_fee"
+    assert [span.start_line for span in hit.further] == [34]
+
+
+def test_a_file_with_no_word_of_the_query_is_shown_from_its_start(tmp_path: Path) -> None:
+    hit = Tree(tmp_path, {"sum/steps.py": LONG, "b.py": "x = 1\n"}).search("sum/").hits[0]
+    assert (hit.path, hit.start_line) == ("sum/steps.py", 1)

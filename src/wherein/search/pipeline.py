@@ -59,6 +59,8 @@ class Features:
     """Shape ``(len(files), len(names))``, raw signal values."""
     situation: str
     """The set of weights that counts for the query: one of `rank.SITUATIONS`."""
+    found: Found
+    """What the signals were made from."""
 
 
 def search(
@@ -153,6 +155,7 @@ def explain_features(
         found.evaluated.names,
         found.evaluated.matrix,
         situation(has_history=_has_history(sources), has_vectors=found.similarities is not None),
+        found,
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wherein.search.matches import Matches
+from wherein.search.place_scores import place_scores
 from wherein.search.query import Query
 from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.tokens import identifier_terms, scan_words
@@ -20,11 +21,9 @@ __all__ = ["Place", "choose_place", "matched_lines"]
 MAX_FURTHER = 2
 """Further places shown of one file."""
 
-FURTHER_SHARE = 0.6
-"""A further place has at least this share of the best chunk's score."""
-
-_DENSE_SHARE = 0.3
-"""What the nearest chunk's cosine counts beside the best BM25F, when choosing between chunks."""
+FURTHER_MARGIN = 2.0
+"""A further place is at most this much less likely than the best chunk, as a difference of
+log-odds: with it one of the places shown is right as often as one of the three best chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Place:
     symbol: str
     kind: str
     signature: str
-    further: tuple[Span, ...]
+    further: tuple[Span, ...] = ()
 
 
 def choose_place(
@@ -50,8 +49,8 @@ def choose_place(
 ) -> Place:
     """Return the best place in a candidate file.
 
-    A definition of a name in the query comes first, then the line of a quoted text, then the chunk
-    with the best score.
+    A definition of a name in the query comes first, then the line of a quoted text, then the chunks
+    by `place_scores`.
     """
     index, file = matches.index, int(matches.files[row])
     start = int(matches.starts[row])
@@ -59,50 +58,37 @@ def choose_place(
     rows = rows[matches.allowed[rows]]
     path = index.path(file)
     if not len(rows):
-        return Place(-1, 1, max(index.file(file).n_lines, 1), "", "file", "", ())
-    named = _named_definitions(index, query, file)
-    if named:
-        allowed = set(matches.rows[rows].tolist())
-        named = [item for item in named if item.chunk in allowed]
-    scores = _chunk_scores(matches, rows, similarities)
-    if named:
-        by_chunk = dict(zip(matches.rows[rows].tolist(), scores.tolist(), strict=True))
-        named.sort(key=lambda item: -by_chunk[item.chunk])
-        return _definition_place(index, path, named)
+        return Place(-1, 1, max(index.file(file).n_lines, 1), "", "file", "")
+    ordinals = matches.rows[rows].tolist()
+    scores = place_scores(matches, rows, similarities)
+    of_chunk = dict(zip(ordinals, scores.tolist(), strict=True))
+    named = [item for item in _named_definitions(index, query, file) if item.chunk in of_chunk]
+    named.sort(key=lambda item: -of_chunk[item.chunk])
+    first = [_definition_place(index, item) for item in named]
+    likely = np.argsort(-scores, kind="stable")
     if literal_line is not None:
-        for place, chunk in enumerate(matches.rows[rows].tolist()):
-            start_line, end_line = index.chunk_lines(chunk)
-            if start_line <= literal_line <= end_line:
-                scores[place] = np.inf
-                break
-    order = np.argsort(-scores, kind="stable")
-    ordinals = matches.rows[rows[order]].tolist()
-    chunk = index.chunk(ordinals[0])
-    further = _further(index, path, ordinals, scores[order])
-    return Place(
-        ordinals[0],
-        chunk.start_line,
-        chunk.end_line,
-        chunk.symbol,
-        chunk.kind,
-        chunk.signature,
-        further,
+        first += [
+            _chunk_place(index, chunk)
+            for chunk in ordinals
+            if index.chunk(chunk).start_line <= literal_line <= index.chunk(chunk).end_line
+        ][:1]
+    near = likely[scores[likely] >= scores[likely[0]] - FURTHER_MARGIN]
+    rest = (_chunk_place(index, ordinals[place]) for place in near[: 1 + MAX_FURTHER + len(first)])
+    best, *others = _apart((*first, *rest), 1 + MAX_FURTHER)
+    return replace(
+        best, further=tuple(Span(path, other.start_line, other.end_line) for other in others)
     )
 
 
-def _chunk_scores(
-    matches: Matches, rows: NDArray[np.int64], similarities: NDArray[np.float32] | None
-) -> NDArray[np.float64]:
-    scores = matches.scores[rows].astype(np.float64)
-    best = scores.max(initial=0.0)
-    if best > 0:
-        scores /= best
-    if similarities is not None:
-        near = similarities[matches.rows[rows]].astype(np.float64)
-        nearest = near.max(initial=0.0)
-        if nearest > 0:
-            scores += _DENSE_SHARE * np.clip(near / nearest, 0, 1)
-    return scores
+def _apart(places: Iterable[Place], limit: int) -> list[Place]:
+    """Return the first ``limit`` places that share no line with an earlier one."""
+    kept: list[Place] = []
+    for place in places:
+        if len(kept) == limit:
+            break
+        if all(place.end_line < k.start_line or k.end_line < place.start_line for k in kept):
+            kept.append(place)
+    return kept
 
 
 def _named_definitions(index: TreeIndex, query: Query, file: int) -> list[FoundDefinition]:
@@ -121,16 +107,16 @@ def _named_definitions(index: TreeIndex, query: Query, file: int) -> list[FoundD
     return list({(item.chunk, item.definition.start_byte): item for item in found}.values())
 
 
-def _definition_place(index: TreeIndex, path: str, named: Sequence[FoundDefinition]) -> Place:
-    first = named[0]
-    chunk = index.chunk(first.chunk)
-    start, end = _lines(first, chunk)
-    further = tuple(
-        Span(path, *_lines(item, index.chunk(item.chunk))) for item in named[1 : 1 + MAX_FURTHER]
-    )
-    definition = first.definition
+def _definition_place(index: TreeIndex, item: FoundDefinition) -> Place:
+    start, end = _lines(item, index.chunk(item.chunk))
+    found = item.definition
+    return Place(item.chunk, start, end, found.name, found.kind, found.signature)
+
+
+def _chunk_place(index: TreeIndex, ordinal: int) -> Place:
+    chunk = index.chunk(ordinal)
     return Place(
-        first.chunk, start, end, definition.name, definition.kind, definition.signature, further
+        ordinal, chunk.start_line, chunk.end_line, chunk.symbol, chunk.kind, chunk.signature
     )
 
 
@@ -147,18 +133,6 @@ def _lines(item: FoundDefinition, chunk: Chunk) -> tuple[int, int]:
     start = max(definition.start_line, chunk.start_line)
     end = max(min(definition.end_line, chunk.end_line), definition.name_line)
     return start, max(start, end)
-
-
-def _further(
-    index: TreeIndex, path: str, ordinals: Sequence[int], scores: NDArray[np.float64]
-) -> tuple[Span, ...]:
-    """Return the next best chunks that are nearly as good."""
-    spans: list[Span] = []
-    for ordinal, score in zip(ordinals[1 : 1 + MAX_FURTHER], scores[1:].tolist(), strict=False):
-        if score <= 0 or score < FURTHER_SHARE * min(float(scores[0]), 2.0):
-            break
-        spans.append(Span(path, *index.chunk_lines(ordinal)))
-    return tuple(spans)
 
 
 MAX_LINES = 5

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wherein.errors import PathError, QueryError
 from wherein.search.filters import Filters, Masks, masks
 from wherein.search.literal import TextReader
-from wherein.search.places import FURTHER_SHARE, MAX_FURTHER
+from wherein.search.places import MAX_FURTHER
 from wherein.search.retrievers import MAX_TERMS, best_files
 from wherein.store.lexical import score_chunks
 from wherein.store.tree_index import TreeIndex
@@ -21,6 +21,9 @@ __all__ = ["similar"]
 
 STRONG_FROM, MODERATE_FROM = 0.75, 0.5
 """Likeness from which a hit counts as strong and as moderate; a copy has 1."""
+
+FURTHER_SHARE = 0.6
+"""A further place of a file has at least this share of its best chunk's likeness."""
 
 _MAX_TEXT_CHARS = 100_000
 
