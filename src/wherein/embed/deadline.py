@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from threading import Timer
-from types import TracebackType
 from urllib.request import HTTPHandler, HTTPSHandler, Request
 
 __all__ = ["Deadline", "TimedHandler", "TimedRequest", "TimedSecureHandler"]
@@ -32,12 +31,7 @@ class Deadline:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the clock."""
         self._timer.cancel()
         self._socket = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wherein.walk.paths import show_path
+from wherein.walk.paths import escaped, show_path
 
 __all__ = ["MAX_LINE_CHARS", "gutter", "show_line", "show_path"]
 
@@ -19,18 +19,9 @@ _HIDDEN = re.compile(
 )
 
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def show_line(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
     """Return one line of a file with hidden characters escaped, cut at ``max_chars``."""
-    shown = _HIDDEN.sub(_escape, line.rstrip("\r\n")).rstrip()
+    shown = _HIDDEN.sub(escaped, line.rstrip("\r\n")).rstrip()
     if len(shown) <= max_chars:
         return shown
     return f"{shown[:max_chars]}… [{len(shown) - max_chars} more characters]"

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from wherein.store.cache_table import CacheTable
@@ -73,12 +72,7 @@ class RecordStore:
     def __enter__(self) -> RecordStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def key_bytes(self, key: RecordKey) -> bytes:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wherein.walk.paths import escaped
+
 __all__ = ["MAX_COLUMNS", "Excerpt", "cut_line", "visible"]
 
 MAX_COLUMNS = 500
@@ -121,13 +123,4 @@ def visible(text: str) -> str:
     A run of NULs becomes one mark with its count (``\0{4096}``).
     """
     text = _NUL_RUN.sub(lambda run: f"\\0{{{len(run.group())}}}", text)
-    return _HIDDEN.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return _HIDDEN.sub(escaped, text)

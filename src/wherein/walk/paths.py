@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wherein.errors import PathError
 
-__all__ = ["inside", "parse_path", "show_path"]
+__all__ = ["escaped", "inside", "parse_path", "show_path"]
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 _CODES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
@@ -37,10 +37,16 @@ def _escape(match: re.Match[str]) -> str:
     named = _NAMED.get(character)
     if named is not None:
         return named
-    code = ord(character)
+    # Not ``\xff``, as in text: in a path that is a byte which is not UTF-8.
+    return f"\\u{ord(character):04x}" if "\x7f" < character < "\u0100" else escaped(match)
+
+
+def escaped(match: re.Match[str]) -> str:
+    r"""Return one character as an escape; a byte that is not UTF-8 as ``\xff``."""
+    code = ord(match.group())
     if _FIRST_LOW_BYTE <= code <= _LAST_LOW_BYTE:
         return f"\\x{code - 0xDC00:02x}"
-    if code < 0x80:
+    if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 

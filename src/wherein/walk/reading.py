@@ -10,7 +10,6 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from wherein.errors import PathError
 from wherein.types import FileStat
@@ -56,12 +55,7 @@ class TreeReader:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the folder."""
         self.close()
 
