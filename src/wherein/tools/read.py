@@ -1,10 +1,10 @@
-"""Reads lines of files, symbols, notebooks and folders, and describes what has no lines."""
+"""Reads what targets name: files, parts of them and folders."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha1
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,11 @@ from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
 from wherein.tools.file_paths import Place, Scope
 from wherein.tools.file_set import FileFilter
 from wherein.tools.globbing import escape_glob
-from wherein.tools.read_lines import Lines, Range, open_regular, read_large, split_lines, take
-from wherein.tools.read_media import Media, describe_media
-from wherein.tools.read_notebook import notebook_lines
-from wherein.tools.read_targets import Target, parse_target
+from wherein.tools.read_file import Asked, file_parts, large_file_parts
+from wherein.tools.read_lines import open_regular
+from wherein.tools.read_targets import parse_target
 from wherein.tools.read_types import PartKind, ReadPart, ReadResult
 from wherein.tools.session import Session
-from wherein.tools.symbols import definitions_named
-from wherein.types import Definition
-from wherein.walk.blob import blob_id
-from wherein.walk.encoding import Decoded, decode
 from wherein.walk.paths import show_path
 
 if TYPE_CHECKING:
@@ -37,11 +32,7 @@ LIMIT = 2_000
 LARGE_BYTES = 10_000_000
 """A larger file is never held in memory."""
 
-HEAD_BYTES = 1 << 16
 MAX_ENTRIES = 500
-MAX_SAME_NAME = 5
-"""Symbols of one name shown at once; more are overloads, listed by their lines."""
-
 MIN_NAMED_CHARS = 200
 """A shorter text costs no more than the sentence that says it is unchanged."""
 
@@ -106,7 +97,7 @@ def read_targets(
     if (offset is not None and offset < 1) or limit < 1 or not targets:
         message = f"offset {offset} and limit {limit} name no lines" if targets else "no target"
         raise UsageError(message, hint="lines are counted from 1; limit is at least 1")
-    asked = _Asked(offset or 1, limit, numbers=numbers)
+    asked = Asked(offset or 1, limit, numbers=numbers)
     parts: list[ReadPart] = []
     for text in targets:
         try:
@@ -119,15 +110,6 @@ def read_targets(
             continue
         parts.extend(part if force else _named_if_shown(session, part) for part in found)
     return ReadResult(tuple(parts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What holds for all targets of a call."""
-
-    offset: int
-    limit: int
-    numbers: bool
 
 
 def _named_if_shown(session: Session | None, part: ReadPart) -> ReadPart:
@@ -151,7 +133,7 @@ def _named_if_shown(session: Session | None, part: ReadPart) -> ReadPart:
     return replace(part, kind=PartKind.UNCHANGED, texts=(), notes=(note,))
 
 
-def _read_target(scope: Scope, text: str, asked: _Asked) -> list[ReadPart]:
+def _read_target(scope: Scope, text: str, asked: Asked) -> list[ReadPart]:
     try:
         target = parse_target(scope, text)
     except PathError as error:
@@ -166,9 +148,9 @@ def _read_target(scope: Scope, text: str, asked: _Asked) -> list[ReadPart]:
     with open_regular(place.root, place.path) as descriptor:
         n_bytes = os.fstat(descriptor).st_size
         if n_bytes > LARGE_BYTES:
-            return _large(target, descriptor, n_bytes, asked)
+            return large_file_parts(target, descriptor, n_bytes, asked)
         data = _all_bytes(descriptor, n_bytes)
-    return _File(target, data, asked).parts()
+    return file_parts(target, data, asked)
 
 
 def _with_namesakes(scope: Scope, text: str, error: PathError) -> PathError:
@@ -213,190 +195,3 @@ def _folder(place: Place) -> ReadPart:
         texts=tuple(show_path(name) for name in names[:MAX_ENTRIES]),
         notes=tuple(notes),
     )
-
-
-def _large(target: Target, descriptor: int, n_bytes: int, asked: _Asked) -> list[ReadPart]:
-    """Read ranges of a file that is too large to hold."""
-    path = target.place.shown(target.place.path)
-    head = os.pread(descriptor, HEAD_BYTES, 0)
-    tail = os.pread(descriptor, 1024, max(0, n_bytes - 1024))
-    media = describe_media(head, tail, n_bytes)
-    if media is not None or head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return [_described(path, media, n_bytes)]
-    if target.symbol:
-        message = f"{show_path(path)!r} is too large to look for symbols ({n_bytes} bytes)"
-        raise UsageError(message, hint="grep for the name and read the lines")
-    parts: list[ReadPart] = []
-    for wanted in target.ranges or (Range(asked.offset),):
-        lines = read_large(descriptor, wanted, asked.limit)
-        shown = "\n".join(lines.texts)
-        part = ReadPart(
-            path=path,
-            kind=PartKind.TEXT,
-            n_bytes=n_bytes,
-            encoding="utf-8",
-            digest=sha1(shown.encode("utf-8", "replace"), usedforsecurity=False).hexdigest(),
-            has_numbers=asked.numbers,
-        )
-        parts.append(_filled(part, lines, wanted, asked))
-    return parts
-
-
-def _filled(part: ReadPart, lines: Lines, wanted: Range, asked: _Asked) -> ReadPart:
-    """Put lines into a part, with what is to be said about them."""
-    notes = list(part.notes)
-    next_line = 0
-    if not lines.texts:
-        notes.append(f"line {lines.start} is past the end: the file has {lines.n_lines} lines")
-    elif len(lines.texts) == asked.limit and lines.end != (wanted.end or lines.n_lines):
-        next_line = 0 if lines.end == lines.n_lines else lines.end + 1
-    if next_line:
-        of = f" of {lines.n_lines}" if lines.n_lines else ""
-        notes.append(f"lines {lines.start}-{lines.end}{of}; go on with offset {next_line}")
-    elif wanted.end is not None and lines.texts and lines.end < wanted.end:
-        notes.append(f"the file ends at line {lines.end}")
-    if lines.n_cut:
-        notes.append(f"{lines.n_cut} long lines are cut")
-    return replace(
-        part,
-        start_line=lines.start if lines.texts else 0,
-        end_line=lines.end if lines.texts else 0,
-        n_lines=lines.n_lines,
-        texts=lines.texts,
-        line_ending=lines.ending,
-        next_line=next_line,
-        notes=tuple(notes),
-    )
-
-
-def _described(path: str, media: Media | None, n_bytes: int) -> ReadPart:
-    """Describe a file that has no lines to show."""
-    if media is None:
-        note = f"binary file, {n_bytes} bytes"
-        return ReadPart(path, PartKind.BINARY, n_bytes=n_bytes, notes=(note,))
-    size = f", {media.width}x{media.height}" if media.width else ""
-    name = f"damaged {media.name}" if media.is_damaged else media.name
-    return ReadPart(
-        path=path,
-        kind=PartKind.IMAGE if media.is_image and not media.is_damaged else PartKind.BINARY,
-        n_bytes=n_bytes,
-        media_type=media.media_type,
-        width=media.width,
-        height=media.height,
-        notes=(f"{name}{size}, {n_bytes} bytes",),
-    )
-
-
-class _File:
-    """A file in memory and the target that names parts of it."""
-
-    def __init__(self, target: Target, data: bytes, asked: _Asked) -> None:
-        self._target = target
-        self._data = data
-        self._asked = asked
-        self._path = target.place.shown(target.place.path)
-
-    def parts(self) -> list[ReadPart]:
-        if not self._data:
-            return [ReadPart(self._path, PartKind.EMPTY, notes=("the file is empty (0 bytes)",))]
-        media = describe_media(self._data[:HEAD_BYTES], self._data[-1024:], len(self._data))
-        decoded = None if media is not None else _decode(self._data)
-        if decoded is None:
-            return [_described(self._path, media, len(self._data))]
-        if _is_private_key(decoded.text):
-            message = f"{show_path(self._path)!r} is not shown: it holds a private key"
-            raise PathError(message, hint="files that hold secrets are never read")
-        if self._target.symbol:
-            return self._symbol_parts(decoded)
-        if self._is_notebook():
-            cells = notebook_lines(decoded.text)
-            if cells is not None:
-                return [self._notebook_part(decoded, cells)]
-        lines, ending = split_lines(decoded.text)
-        ranges = self._target.ranges or (Range(self._asked.offset),)
-        return [self._part(decoded, lines, ending, wanted) for wanted in ranges]
-
-    def _is_notebook(self) -> bool:
-        is_whole = not self._target.ranges and self._asked.offset == 1
-        return is_whole and self._path.endswith(".ipynb")
-
-    def _base(self, decoded: Decoded) -> ReadPart:
-        notes: list[str] = []
-        if self._path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico")):
-            what = "HTML text" if "<html" in decoded.text[:500].lower() else "text"
-            notes.append(f"named as an image, but it is {what}, {len(self._data)} bytes")
-        if decoded.encoding != "utf-8":
-            notes.append(f"encoding {decoded.encoding}")
-        return ReadPart(
-            path=self._path,
-            kind=PartKind.TEXT,
-            encoding=decoded.encoding,
-            ends_with_newline=decoded.text.endswith(("\n", "\r")),
-            n_bytes=len(self._data),
-            digest=blob_id(self._data),
-            has_numbers=self._asked.numbers,
-            notes=tuple(notes),
-        )
-
-    def _part(self, decoded: Decoded, lines: Sequence[str], ending: str, wanted: Range) -> ReadPart:
-        taken = take(lines, ending, wanted, self._asked.limit)
-        base = self._base(decoded)
-        if ending in {"crlf", "cr", "mixed"}:
-            base = replace(base, notes=(*base.notes, _ENDING_NOTES[ending]))
-        return _filled(base, taken, wanted, self._asked)
-
-    def _notebook_part(self, decoded: Decoded, cells: Sequence[str]) -> ReadPart:
-        wanted = Range(self._asked.offset)
-        taken = take(cells, "lf", wanted, self._asked.limit)
-        note = "cells of the notebook; for lines of the file itself, ask for a range"
-        base = replace(self._base(decoded), kind=PartKind.NOTEBOOK, ends_with_newline=True)
-        return _filled(replace(base, notes=(*base.notes, note)), taken, wanted, self._asked)
-
-    def _symbol_parts(self, decoded: Decoded) -> list[ReadPart]:
-        found = self._definitions(decoded)
-        lines, ending = split_lines(decoded.text)
-        parts: list[ReadPart] = []
-        for definition in found[:MAX_SAME_NAME]:
-            wanted = Range(definition.start_line, definition.end_line)
-            part = self._part(decoded, lines, ending, wanted)
-            name = ".".join((*definition.enclosing, definition.name))
-            parts.append(replace(part, symbol=f"{definition.kind} {name}"))
-        if len(found) > MAX_SAME_NAME:
-            others = ", ".join(str(d.start_line) for d in found[MAX_SAME_NAME:])
-            note = f"{len(found)} definitions have this name; further ones at lines {others}"
-            parts[0] = replace(parts[0], notes=(*parts[0].notes, note))
-        return parts
-
-    def _definitions(self, decoded: Decoded) -> list[Definition]:
-        from wherein.parse.tags import parse
-        from wherein.walk.language import detect_language
-
-        path = self._target.place.path
-        language = detect_language(path, self._data[:8192])
-        parsed = parse(decoded.text.encode("utf-8", "replace"), language)
-        return definitions_named(parsed.definitions, self._target.symbol, self._path)
-
-
-_ENDING_NOTES = {
-    "crlf": "line endings CRLF",
-    "mixed": "line endings mixed: CRLF and LF",
-    "cr": "line endings CR; grep counts the file as one line",
-}
-
-
-def _is_private_key(text: str) -> bool:
-    """Return whether the file is a key; one that only quotes a key in passing is not."""
-    start = text[:200].lstrip()
-    return start.startswith("-----BEGIN ") and "PRIVATE KEY" in start.partition("\n")[0]
-
-
-def _decode(data: bytes) -> Decoded | None:
-    """Decode a file; one that is text up to a NUL is text, its NULs shown as marks."""
-    decoded = decode(data)
-    if decoded is not None:
-        return decoded
-    nul = data.find(b"\0")
-    head = data[: max(nul, 0)]
-    if b"\n" not in head or decode(head) is None:
-        return None
-    return Decoded(data.decode("utf-8", "backslashreplace"), "utf-8")
