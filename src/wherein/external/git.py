@@ -1,9 +1,6 @@
 """Asks git about a repository without letting the repository run anything.
 
-This is the only place that knows git's safe flags. A repository's own configuration can name
-programs (file system monitor, hooks, external diffs, text converters, filters, transports,
-signature checkers); each is switched off here, and no command that reads file contents through
-filters from the working tree is offered.
+No command that reads file contents through filters from the working tree is offered.
 """
 
 from __future__ import annotations
@@ -16,6 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wherein.errors import ExternalError, MissingProgramError, PathError, RevisionError
+from wherein.external.git_command import (
+    SAFE_ENVIRONMENT,
+    SAFE_OPTIONS,
+    TIMEOUT_S,
+    complaint,
+    refusal,
+    run_git,
+)
 from wherein.external.git_index import (
     GITLINK,
     SYMLINK,
@@ -30,60 +35,7 @@ from wherein.external.run import Completed, Running, run, stream
 from wherein.walk.blob import blob_id
 from wherein.walk.reading import TreeReader
 
-__all__ = ["SAFE_ENVIRONMENT", "SAFE_OPTIONS", "Git", "Probe", "StatusEntry"]
-
-SAFE_OPTIONS = (
-    "--no-pager",
-    "--no-optional-locks",
-    "--no-replace-objects",
-    "--literal-pathspecs",
-    *(
-        part
-        for setting in (
-            "core.fsmonitor=false",
-            "core.hooksPath=/dev/null",
-            "core.untrackedCache=false",
-            "core.quotePath=false",
-            "core.splitIndex=false",
-            "core.sshCommand=false",
-            "core.gitProxy=",
-            "core.askPass=",
-            "core.alternateRefsCommand=",
-            "credential.helper=",
-            "diff.external=",
-            "diff.ignoreSubmodules=all",
-            "gc.auto=0",
-            "log.showSignature=false",
-            "gpg.program=false",
-            "maintenance.auto=false",
-            "protocol.allow=never",
-            "protocol.file.allow=never",
-            "protocol.ext.allow=never",
-            "safe.bareRepository=explicit",
-            "submodule.recurse=false",
-            "status.submoduleSummary=false",
-            "color.ui=false",
-        )
-        for part in ("-c", setting)
-    ),
-)
-"""Options before the subcommand: nothing of the repository's configuration runs or is written."""
-
-SAFE_ENVIRONMENT = {
-    "GIT_NO_LAZY_FETCH": "1",  # git 2.44 and later: a partial clone must not fetch
-    "GIT_ALLOW_PROTOCOL": "none",  # earlier ones: no transport is called none, so none may run
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_PAGER": "cat",
-    "GIT_EDITOR": "false",
-    "GIT_SSH_COMMAND": "false",
-    "GIT_ASKPASS": "false",
-    "SSH_ASKPASS": "false",
-}
-
-TIMEOUT_S = 120.0
-"""A listing of a million files on a cold disk takes tens of seconds; more is a hanging mount."""
+__all__ = ["Git", "Probe", "has_repository_above"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +46,6 @@ class Probe:
     reason: str = ""
     """Why git does not answer for a folder that looks like a repository; empty when there is no
     repository or all is well."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatusEntry:
-    """A path whose content or presence differs from the commit, or that is untracked."""
-
-    path: str
-    code: str
-    """Git's two letters (``M.``, ``.D``, ``??``…)."""
-    original: str = ""
-    """The former path of a rename."""
 
 
 class Git:
@@ -152,7 +93,7 @@ class Git:
         if not has_repository_above(root):
             return Probe(None)
         try:
-            done = _run(
+            done = run_git(
                 root,
                 ("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"),
             )
@@ -160,7 +101,7 @@ class Git:
             return Probe(None, "git is not installed")
         lines = done.stdout.split(b"\n")
         if done.returncode != 0 or len(lines) < 3:
-            return Probe(None, _refusal(done.stderr))
+            return Probe(None, refusal(done.stderr))
         top, git_dir, common_dir = (Path(os.fsdecode(line)) for line in lines[:3])
         if not root.is_relative_to(top):  # core.worktree points somewhere else
             return Probe(None, f"the repository's working tree is elsewhere ({str(top)!r})")
@@ -174,7 +115,7 @@ class Git:
         max_output_bytes: int | None = None,
     ) -> Completed:
         """Run one git command with the safe flags in `root`; the exit code is the caller's."""
-        return _run(
+        return run_git(
             self.root, args, stdin=stdin, timeout_s=timeout_s, max_output_bytes=max_output_bytes
         )
 
@@ -188,7 +129,7 @@ class Git:
         """
         done = self.run(*args, stdin=stdin, timeout_s=timeout_s)
         if done.returncode != 0:
-            raise ExternalError(_complaint(args, done.stderr))
+            raise ExternalError(complaint(args, done.stderr))
         return done.stdout
 
     @contextmanager
@@ -222,10 +163,6 @@ class Git:
         message = f"unknown revision {revision!r}"
         raise RevisionError(message, hint="give a commit, branch or tag that git log shows")
 
-    def is_shallow(self) -> bool:
-        """Return whether history was cut when cloning."""
-        return (self.common_dir / "shallow").is_file()
-
     def ls_files(self, *options: str) -> list[str]:
         """Return the paths ``git ls-files`` lists with ``options``, relative to `root`."""
         return _paths(self.output("ls-files", "-z", *options))
@@ -256,7 +193,7 @@ class Git:
             env_extra=SAFE_ENVIRONMENT,
         )
         if done.returncode not in {0, 1}:
-            raise ExternalError(_complaint(("check-ignore",), done.stderr))
+            raise ExternalError(complaint(("check-ignore",), done.stderr))
         parts = _paths(done.stdout)
         return {
             path.removeprefix("./"): f"{source}:{line}:{pattern}"
@@ -328,29 +265,6 @@ class Git:
         except PathError:  # no regular file any more
             return True
 
-    def status(self) -> list[StatusEntry]:
-        """Return what ``git status`` says, computed without reading files through filters."""
-        entries: list[StatusEntry] = []
-        head = self.head()
-        staged: dict[str, str] = {}
-        if head is not None:
-            raw = self.output(
-                "diff-index", "--cached", "--name-status", "-z", "--no-renames", "--relative",
-                "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", head, "--",
-            )  # fmt: skip
-            parts = _paths(raw)
-            staged = dict(zip(parts[1::2], parts[0::2], strict=True))
-        else:
-            staged = dict.fromkeys(self.ls_files("--cached"), "A")
-        stale = set(self.stale_paths())
-        for path in sorted({*staged, *stale}):
-            worktree = "."
-            if path in stale:
-                worktree = "M" if os.path.lexists(self.root / path) else "D"
-            entries.append(StatusEntry(path, staged.get(path, ".") + worktree))
-        entries.extend(StatusEntry(path, "??") for path in sorted(self.untracked()))
-        return entries
-
     def show(self, revision: str, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return the bytes of ``path`` (relative to `root`) at ``revision``, unconverted.
 
@@ -372,24 +286,6 @@ def has_repository_above(folder: Path) -> bool:
     return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
 
 
-def _run(
-    root: Path,
-    args: Sequence[str | bytes],
-    *,
-    stdin: bytes | None = None,
-    timeout_s: float = TIMEOUT_S,
-    max_output_bytes: int | None = None,
-) -> Completed:
-    return run(
-        ("git", *SAFE_OPTIONS, *args),
-        cwd=root,
-        timeout_s=timeout_s,
-        stdin=stdin,
-        max_output_bytes=max_output_bytes,
-        env_extra=SAFE_ENVIRONMENT,
-    )
-
-
 def _paths(output: bytes) -> list[str]:
     """Split NUL-terminated output."""
     return os.fsdecode(output).split("\0")[:-1]
@@ -397,24 +293,3 @@ def _paths(output: bytes) -> list[str]:
 
 def _line(output: bytes) -> str:
     return output.decode("ascii", "replace").strip()
-
-
-def _refusal(stderr: bytes) -> str:
-    """Say in our words why git does not open the repository."""
-    text = stderr.decode("utf-8", "replace")
-    if "dubious ownership" in text or "safe.directory" in text:
-        return "git refuses the repository: another user owns it (safe.directory)"
-    if "must be run in a work tree" in text or "safe.bareRepository" in text:
-        return "the repository is bare"
-    if "not a git repository" in text:
-        return "the .git here is not a repository git can open"
-    first = text.strip().splitlines()[:1]
-    return (
-        f"git cannot open the repository: {first[0]}" if first else "git cannot open the repository"
-    )
-
-
-def _complaint(args: Sequence[str | bytes], stderr: bytes) -> str:
-    first = stderr.decode("utf-8", "replace").strip().splitlines()[:1]
-    said = first[0] if first else "no reason given"
-    return f"git {os.fsdecode(args[0])} failed: {said}"

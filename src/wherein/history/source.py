@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from wherein.errors import ExternalError
-from wherein.external.git import TIMEOUT_S, Git
+from wherein.external.git import Git
+from wherein.external.git_command import TIMEOUT_S
 from wherein.external.run import Completed
 
 __all__ = ["BareGit", "boundary_commits", "open_source", "tree_paths"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from wherein.errors import ExternalError, PatternError
-from wherein.external.git import SAFE_ENVIRONMENT, SAFE_OPTIONS
+from wherein.external.git_command import SAFE_ENVIRONMENT, SAFE_OPTIONS
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import Completed, run
 from wherein.tools.file_paths import Place, Scope
