@@ -74,6 +74,15 @@ class Matches:
         is_first[1:] = owners[1:] != owners[:-1]
         return places[is_first]
 
+    @cached_property
+    def term_weights(self) -> dict[str, float]:
+        """Term to idf, for telling lines: terms that exist, without joined neighbours."""
+        return {
+            term.term: float(idf)
+            for term, idf in zip(self.terms, self.idf, strict=True)
+            if idf > 0 and term.kind is not TermKind.JOINED
+        }
+
     def rows_of(self, files: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the places among the candidates of those of ``files`` that are candidates."""
         places = self.file_places[files]

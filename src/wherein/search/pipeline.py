@@ -19,9 +19,7 @@ from wherein.search import evidence
 from wherein.search.filters import Filters
 from wherein.search.finding import Found, find
 from wherein.search.literal import TextReader
-from wherein.search.matches import Matches
 from wherein.search.places import Place, choose_place, matched_lines
-from wherein.search.query import TermKind
 from wherein.search.rank import (
     Ranked,
     Weights,
@@ -181,7 +179,7 @@ def _reranked(
         if content is None:
             continue
         chosen = _place(found, row)
-        lines = content.split("\n")[chosen.start_line - 1 : chosen.end_line]
+        lines = _lines(content, chosen)
         rows.append(row)
         texts.append("\n".join([path, *lines]))
     return rerank(reranking, found.query.subject, ranked, rows, texts)
@@ -212,8 +210,8 @@ def _hit(
     if read_text is not None:
         content = read_text(file.path)
         if content is not None:
-            shown = content.split("\n")[chosen.start_line - 1 : chosen.end_line]
-            lines = matched_lines(shown, chosen.start_line, _term_weights(found.matches))
+            idf = found.matches.term_weights
+            lines = matched_lines(_lines(content, chosen), chosen.start_line, idf)
             if literal and chosen.start_line <= literal.line <= chosen.end_line:
                 lines = tuple(dict.fromkeys([literal.line, *lines]))
     signals = dict(contributions(found.evaluated, weights, row))
@@ -237,12 +235,9 @@ def _hit(
     )
 
 
-def _term_weights(matches: Matches) -> dict[str, float]:
-    return {
-        term.term: float(idf)
-        for term, idf in zip(matches.terms, matches.idf, strict=True)
-        if idf > 0 and term.kind is not TermKind.JOINED
-    }
+def _lines(content: str, place: Place) -> list[str]:
+    """Return the place's lines; what follows them is not split."""
+    return content.split("\n", place.end_line)[place.start_line - 1 : place.end_line]
 
 
 def _notes(found: Found, has_hits: bool) -> list[str]:

@@ -419,11 +419,6 @@ class Segment:
             names=self._names(names),
         )
 
-    def chunk_lines(self, row: int) -> tuple[int, int]:
-        """Return the first and the last line of one chunk, 1-based."""
-        start_line, end_line = self._row("chunk_lines", row)
-        return start_line, end_line
-
     def chunk_names(self, row: int) -> tuple[str, ...]:
         """Return the names defined in one chunk."""
         return self._names(self._row("chunk_texts", row)[3])

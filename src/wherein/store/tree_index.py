@@ -386,11 +386,6 @@ class TreeIndex:
         number = bisect_right(self._first_chunks, ordinal) - 1
         return self._segments[number].chunk(ordinal - self._first_chunks[number])
 
-    def chunk_lines(self, ordinal: int) -> tuple[int, int]:
-        """Return the first and the last line of one chunk, 1-based."""
-        number = bisect_right(self._first_chunks, ordinal) - 1
-        return self._segments[number].chunk_lines(ordinal - self._first_chunks[number])
-
     def lines_in(self, file: int) -> NDArray[np.uint32]:
         """Return the first and the last line of each chunk of a file, 1-based, shape ``(n, 2)``."""
         number, _ = self._place(file)
