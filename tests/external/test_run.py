@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from wherein.errors import MissingProgramError, PathError, ProgramTimeoutError
-from wherein.external.run import clean_environment, run, stream
+from wherein.external.run import run
+from wherein.external.start import clean_environment
+from wherein.external.stream import stream
 
 
 def test_output_complaints_and_exit_code_come_back(tmp_path: Path) -> None:

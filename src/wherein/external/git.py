@@ -31,7 +31,8 @@ from wherein.external.git_index import (
     read_index_file,
     vouches,
 )
-from wherein.external.run import Completed, Running, run, stream
+from wherein.external.run import Completed, run
+from wherein.external.stream import Running, stream
 from wherein.walk.blob import blob_id
 from wherein.walk.reading import TreeReader
 

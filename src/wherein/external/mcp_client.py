@@ -22,7 +22,7 @@ from mcp.client import ClientRequestContext
 from mcp.client.stdio import stdio_client
 
 from wherein.errors import ExternalError, ProgramTimeoutError
-from wherein.external.run import clean_environment
+from wherein.external.start import clean_environment
 
 __all__ = ["McpServer", "ToolAnswer"]
 

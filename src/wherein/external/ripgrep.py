@@ -18,7 +18,8 @@ from pathlib import Path
 from wherein.errors import MissingProgramError
 from wherein.external.ripgrep_options import SearchOptions, file_arguments, pattern_arguments
 from wherein.external.ripgrep_report import Report, clean_path, read_report
-from wherein.external.run import MAX_STDERR_BYTES, Completed, run, stream
+from wherein.external.run import MAX_STDERR_BYTES, Completed, run
+from wherein.external.stream import stream
 
 __all__ = ["Ripgrep", "Walked", "find_ripgrep", "require_ripgrep"]
 

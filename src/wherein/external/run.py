@@ -1,36 +1,24 @@
-"""Starts a program with a time limit and returns what it said.
-
-Every process of Wherein goes through here: an argument list (never a shell), standard input closed,
-a process group of its own that is killed as a whole, and an environment without the variables that
-would point git somewhere else.
-"""
+"""Runs a program to its end, with a time limit, and returns what it said."""
 
 from __future__ import annotations
 
 import os
 import selectors
 import signal
-import subprocess  # noqa: TID251 - the one place that starts processes
+import subprocess  # noqa: TID251 - a process that `start` started
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from wherein.errors import MissingProgramError, PathError, ProgramTimeoutError
+from wherein.errors import ProgramTimeoutError
+from wherein.external.start import READ_BYTES, kill, program_name, start
 
-__all__ = ["CANCEL_POLL_S", "Completed", "Running", "clean_environment", "run", "stream"]
-
-READ_BYTES = 1 << 16
-"""One read of a pipe: the capacity of a Linux pipe, so one read empties it."""
+__all__ = ["CANCEL_POLL_S", "MAX_STDERR_BYTES", "Completed", "run"]
 
 MAX_STDERR_BYTES = 1 << 16
 """More of a program's complaints is not kept: a repository must not fill our memory with them."""
-
-KEPT_GIT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
-"""Where the user's own git settings are; all other GIT_ variables aim git at another repository,
-index or program."""
 
 CANCEL_POLL_S = 0.05
 """How often somebody who may cancel is asked; 20 wake-ups a second cost nothing measurable."""
@@ -50,21 +38,6 @@ class Completed:
     is_report_full: bool = False
     """True when the program was stopped because its report grew beyond the limit; only when asked
     to `run` with ``files_report``."""
-
-
-def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return our environment without what redirects git, in the C locale, with ``extra`` added."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if (not name.startswith("GIT_") or name in KEPT_GIT_VARIABLES)
-        and not name.startswith("LC_")
-        and name not in {"LANGUAGE", "RIPGREP_CONFIG_PATH"}
-    }
-    environment["LC_ALL"] = "C"
-    if extra:
-        environment.update(extra)
-    return environment
 
 
 def run(
@@ -104,7 +77,7 @@ def run(
     report = _memory_file() if files_report else None
     pipes = _Pipes(max_output_bytes, max_stderr_bytes, report, is_cancelled)
     try:
-        process = _start(
+        process = start(
             argv,
             cwd,
             has_stdin=stdin is not None,
@@ -116,17 +89,17 @@ def run(
             out, err, is_truncated = _communicate(process, stdin, deadline, pipes)
             pipes.check_report()
             if is_truncated:
-                _kill(process)
+                kill(process)
             return Completed(process.wait(), out, err, is_truncated)
         except _ReportFullError:
             return Completed(-signal.SIGKILL, *pipes.taken(), is_report_full=True)
         except _DeadlineError:
             if keep_partial:
                 return Completed(-signal.SIGKILL, *pipes.taken(), is_timed_out=True)
-            message = f"{_name(argv)} did not answer within {timeout_s:g} s"
+            message = f"{program_name(argv)} did not answer within {timeout_s:g} s"
             raise ProgramTimeoutError(message) from None
         finally:
-            _kill(process)
+            kill(process)
     finally:
         if report is not None:
             report.close()
@@ -141,120 +114,12 @@ def _memory_file() -> IO[bytes]:
     return tempfile.TemporaryFile(buffering=0)
 
 
-class Running:
-    """A program whose output is read while it runs: iterate to get blocks of bytes."""
-
-    def __init__(self, process: subprocess.Popen[bytes], name: str, timeout_s: float) -> None:
-        self._process = process
-        self._name = name
-        self._timeout_s = timeout_s
-        self._deadline = time.monotonic() + timeout_s
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield blocks of standard output as they come.
-
-        Raises:
-            ProgramTimeoutError: The time limit passed.
-        """
-        pipe = self._process.stdout
-        assert pipe is not None  # noqa: S101 - _start always makes the pipe
-        with selectors.DefaultSelector() as selector:
-            selector.register(pipe, selectors.EVENT_READ)
-            while True:
-                if not selector.select(max(0.0, self._deadline - time.monotonic())):
-                    message = f"{self._name} did not answer within {self._timeout_s:g} s"
-                    raise ProgramTimeoutError(message)
-                block = os.read(pipe.fileno(), READ_BYTES)
-                if not block:
-                    return
-                yield block
-
-    def records(self, separator: bytes = b"\0") -> Iterator[bytes]:
-        """Yield the output's records, without their separator; a last one may lack it."""
-        rest = b""
-        for block in self:
-            *whole, rest = (rest + block).split(separator)
-            yield from whole
-        if rest:
-            yield rest
-
-    def wait(self) -> int:
-        """Return the exit code once the output has been read to its end."""
-        remaining = max(0.1, self._deadline - time.monotonic())
-        try:
-            return self._process.wait(remaining)
-        except subprocess.TimeoutExpired:
-            message = f"{self._name} did not end within {self._timeout_s:g} s"
-            raise ProgramTimeoutError(message) from None
-
-
-@contextmanager
-def stream(
-    argv: Sequence[str | bytes],
-    *,
-    cwd: Path | str,
-    timeout_s: float,
-    env_extra: Mapping[str, str] | None = None,
-) -> Generator[Running, None, None]:
-    """Run a program and read its output while it runs; leaving the block kills it.
-
-    Its standard error is dropped.
-
-    Raises:
-        MissingProgramError: The program is not installed.
-    """
-    process = _start(argv, cwd, has_stdin=False, env_extra=env_extra, stderr=subprocess.DEVNULL)
-    try:
-        yield Running(process, _name(argv), timeout_s)
-    finally:
-        _kill(process)
-
-
 class _DeadlineError(Exception):
     """The time limit passed while waiting for a pipe."""
 
 
 class _ReportFullError(Exception):
     """The program wrote more into its report than is wanted."""
-
-
-def _name(argv: Sequence[str | bytes]) -> str:
-    return os.fsdecode(argv[0])
-
-
-def _start(
-    argv: Sequence[str | bytes],
-    cwd: Path | str,
-    *,
-    has_stdin: bool,
-    env_extra: Mapping[str, str] | None,
-    stderr: int,
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=clean_environment(env_extra),
-            stdin=subprocess.PIPE if has_stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            start_new_session=True,
-            bufsize=0,
-        )
-    except FileNotFoundError as error:
-        if not Path(cwd).is_dir():
-            message = f"{str(cwd)!r} is not a folder"
-            raise PathError(message) from error
-        message = f"{_name(argv)} is not installed"
-        raise MissingProgramError(
-            message, hint=f"install {_name(argv)} or put it on PATH"
-        ) from error
-    except (NotADirectoryError, PermissionError) as error:
-        if not os.access(cwd, os.X_OK) or not Path(cwd).is_dir():
-            message = f"{str(cwd)!r} is not a folder we may enter"
-            raise PathError(message) from error
-        message = f"{_name(argv)} cannot be started: {error.strerror}"
-        raise MissingProgramError(message, hint=f"check the {_name(argv)} on PATH") from error
 
 
 class _Pipes:
@@ -376,15 +241,3 @@ def _wait(process: subprocess.Popen[bytes], deadline: float) -> None:
         process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise _DeadlineError from None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of the process group and close our ends."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with suppress(BrokenPipeError):
-                pipe.close()

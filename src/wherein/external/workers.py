@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from wherein.external.run import clean_environment
+from wherein.external.start import clean_environment
 
 __all__ = ["Worker", "read_frame", "wait_for", "write_frame"]
 
