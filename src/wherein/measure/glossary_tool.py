@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.errors import PathError
-from wherein.glossary import GlossaryLine, format_line
+from wherein.glossary import format_line
+from wherein.measure.glossary_file import glossary_file, read_bytes, write_bytes
 from wherein.measure.replay import family_of
 from wherein.tools.context import Progress, ToolContext
 
 if TYPE_CHECKING:
-    from wherein.glossary_block import Block
     from wherein.measure.glossary_report import CheckedLine, GlossaryReport, Verdict
     from wherein.measure.glossary_study import Study
     from wherein.measure.glossary_trial import Gain
     from wherein.transcripts.values import Session
 
-__all__ = ["glossary", "read_glossary"]
-
-_MAX_SOURCE_BYTES = 5_000_000
+__all__ = ["glossary"]
 
 
 def glossary(
@@ -62,7 +57,7 @@ def glossary(
         raise PathError(message, hint="a glossary is learned from commits")
     top = git.top
     started = time.process_time()
-    target = _target(top, file)
+    target = glossary_file(top, file)
     if action == "remove":
         return _remove(top, target)
     if action == "check":
@@ -73,63 +68,6 @@ def glossary(
         if action == "apply":
             found = _apply(top, target, found, is_forced=force)
     return replace(found, action=action, cpu_seconds=time.process_time() - started)
-
-
-def read_glossary(top: Path) -> Block | None:
-    """Return the glossary in a repository's file for agents, None when there is none.
-
-    Raises:
-        PathError: The file cannot be read.
-        UsageError: Its markers are broken.
-    """
-    from wherein.glossary_block import read_block
-
-    return read_block(_read(_target(top, None)))
-
-
-def _target(top: Path, name: str | None) -> Path:
-    """Return the file that holds or is to hold the lines.
-
-    Raises:
-        PathError: It lies outside the repository, through a link, too.
-    """
-    from wherein.glossary_block import GLOSSARY_FILES, read_block
-
-    if name is not None:
-        target = top / name
-    else:
-        there = [top / item for item in GLOSSARY_FILES if (top / item).is_file()]
-        with_one = [path for path in there if read_block(_read(path)) is not None]
-        target = (*with_one, *there, top / GLOSSARY_FILES[0])[0]
-    real = target.resolve()
-    if not real.is_relative_to(top):
-        message = f"{name or target.name!r} is outside the repository"
-        raise PathError(message, hint=f"name a file below {top}")
-    return real
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        message = f"{path.name!r} cannot be read: {error.strerror}"
-        raise PathError(message, hint="name a file with --file") from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Put ``data`` in place of the file, whole or not at all, with the file's mode."""
-    temporary = path.with_name(f".{path.name}.wherein-{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o7777)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        message = f"{path.name!r} cannot be written: {error.strerror}"
-        raise PathError(message, hint="name a file with --file") from error
 
 
 def _sessions(context: ToolContext, home: str | None) -> Sequence[Session]:
@@ -174,6 +112,7 @@ def _suggest(
     from wherein.budget import count_tokens
     from wherein.glossary_block import block_text
     from wherein.measure.glossary_study import choose, mine, split_requests
+    from wherein.measure.glossary_today import Today
     from wherein.measure.glossary_trial import gain_of
 
     study = _open(context, top, commits)
@@ -182,7 +121,7 @@ def _suggest(
         return report
     pairs = mine(study, sessions, progress=_teller(context))
     chosen_on, proved_on = split_requests(study)
-    here = _Here(top, study)
+    here = Today(top, study.git)
     frame = count_tokens(block_text(()))
     lines = choose(pairs, chosen_on, max_tokens=budget - frame, today=here.today)
     gains = gain_of([kept.line for kept in lines], proved_on) if lines else ()
@@ -209,76 +148,6 @@ def _verdict(gains: Sequence[Gain]) -> Verdict:
     return Verdict.HARMS if whole.high < 0 else Verdict.UNCLEAR
 
 
-class _Here:
-    """Looks whether what a line names is there today: in the working tree, else in the last commit.
-
-    Args:
-        top: The repository's top folder, or a bare repository.
-        study: Where the commits are.
-    """
-
-    def __init__(self, top: Path, study: Study | None) -> None:
-        self._top = top
-        self._git = study.git if study is not None else None
-        self._texts: dict[str, str | None] = {}
-
-    def today(self, line: GlossaryLine) -> GlossaryLine | None:
-        """Return the line with the file that holds the name today, None when there is none.
-
-        A file that moved is looked for under its own name; of several the one with the most
-        folders in common is taken.
-        """
-        if self.has_name(line):
-            return line
-        old = line.path.split("/")
-        places = [path for path in self._paths if path.split("/")[-1] == old[-1]]
-        places.sort(key=lambda path: (-_n_common(path.split("/"), old), path))
-        moved = [replace(line, path=path) for path in places]
-        return next((one for one in moved if self.has_name(one)), None)
-
-    @cached_property
-    def _paths(self) -> tuple[str, ...]:
-        from wherein.history.source import tree_paths
-
-        head = self._git.head() if self._git is not None else None
-        if self._git is None or head is None:
-            return ()
-        return tuple(path for path, _, _ in tree_paths(self._git, head))
-
-    def has_file(self, line: GlossaryLine) -> bool:
-        """Return whether the line's file exists."""
-        return self._text(line.path) is not None
-
-    def has_name(self, line: GlossaryLine) -> bool:
-        """Return whether the line's file holds the name as a word."""
-        text = self._text(line.path) or ""
-        return re.search(rf"(?<!\w){re.escape(line.name)}(?!\w)", text) is not None
-
-    def _text(self, path: str) -> str | None:
-        if path not in self._texts:
-            self._texts[path] = self._look(path)
-        return self._texts[path]
-
-    def _look(self, path: str) -> str | None:
-        from wherein.errors import WhereinError
-        from wherein.walk.paths import inside
-
-        if not (self._top / ".git").exists() and self._git is not None:  # bare
-            done = self._git.run("show", f"HEAD:{path}", max_output_bytes=_MAX_SOURCE_BYTES)
-            return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
-        try:
-            with inside(self._top, path).open("rb") as source:
-                return source.read(_MAX_SOURCE_BYTES).decode("utf-8", "replace")
-        except (OSError, ValueError, WhereinError):
-            return None
-
-
-def _n_common(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many last parts two paths have in common."""
-    pairs = zip(reversed(first), reversed(second), strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
-
-
 def _apply(top: Path, target: Path, report: GlossaryReport, *, is_forced: bool) -> GlossaryReport:
     from wherein.glossary_block import with_block
     from wherein.measure.glossary_report import Verdict
@@ -291,10 +160,10 @@ def _apply(top: Path, target: Path, report: GlossaryReport, *, is_forced: bool) 
     if report.verdict is not Verdict.HELPS and not is_forced:
         note = f"{report.file} is as it was: the newest commits prove no gain (--force writes)"
         return replace(report, notes=(*report.notes, note))
-    old = _read(target)
+    old = read_bytes(target)
     new = with_block(old, [kept.line for kept in report.lines], report.mined_until)
     if new != old:
-        _write(target, new)
+        write_bytes(target, new)
     return replace(report, is_written=new != old)
 
 
@@ -302,10 +171,10 @@ def _remove(top: Path, target: Path) -> GlossaryReport:
     from wherein.glossary_block import without_block
     from wherein.measure.glossary_report import GlossaryReport
 
-    old = _read(target)
+    old = read_bytes(target)
     new = without_block(old)
     if new != old and new:
-        _write(target, new)
+        write_bytes(target, new)
     elif new != old:  # nothing else was ever in it
         target.unlink()
     name = target.relative_to(top).as_posix()
@@ -317,15 +186,16 @@ def _check(context: ToolContext, top: Path, target: Path, commits: int) -> Gloss
     from wherein.glossary_block import block_text, read_block
     from wherein.measure.glossary_report import CheckedLine, LineState
     from wherein.measure.glossary_study import as_pair
+    from wherein.measure.glossary_today import Today
     from wherein.measure.glossary_trial import Trial, alone, gain_of
 
-    block = read_block(_read(target))
+    block = read_block(read_bytes(target))
     if block is None:
         report = _report(top, target, None)
         return replace(report, notes=(f"{report.file} holds no glossary",))
     study = _open(context, top, commits)
     report = _report(top, target, study)
-    here = _Here(top, study)
+    here = Today(top, study.git if study is not None else None)
     since = _time_of(study, block.mined_until)
     requests = [one for one in study.newest.selection.requests if one.time > since] if study else []
     trial = Trial([(study.newest.arm, requests)]) if study is not None and requests else None

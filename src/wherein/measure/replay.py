@@ -121,7 +121,7 @@ def _glossary(root: Path) -> Block:
         UsageError: There is none.
     """
     from wherein.history.source import open_source
-    from wherein.measure.glossary_tool import read_glossary
+    from wherein.measure.glossary_file import read_glossary
 
     git = open_source(root)
     block = read_glossary(git.top) if git is not None else None
