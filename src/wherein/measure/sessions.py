@@ -18,10 +18,12 @@ from wherein.transcripts.actions import uses_wherein
 from wherein.transcripts.values import ActionKind, Session, ToolCall
 
 __all__ = [
+    "GROUP_COLUMNS",
     "SLOW_SEARCHES",
     "SessionFigures",
     "SessionGroup",
     "SessionsReport",
+    "group_cells",
     "group_sessions",
     "measure_sessions",
     "week_of",
@@ -88,6 +90,25 @@ class SessionGroup:
     shell_share: float
     """Of all searches."""
     mean_finding_tokens: float
+
+
+GROUP_COLUMNS = ("", "sessions", "median", "mean", "slow", "reread", "wherein", "shell", "tokens")
+"""Headings of what `group_cells` returns."""
+
+
+def group_cells(group: SessionGroup) -> tuple[str, ...]:
+    """Return the figures of a group as every table shows them."""
+    return (
+        group.label,
+        str(group.n_sessions),
+        f"{group.median_searches:g}",
+        f"{group.mean_searches:.1f}",
+        f"{group.slow_share:.0%}",
+        f"{group.reread_share:.0%}",
+        f"{group.wherein_share:.0%}",
+        f"{group.shell_share:.0%}",
+        f"{group.mean_finding_tokens:,.0f}",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from math import ceil
 from wherein.measure.report_charts import Bar, BarGroup, bar_chart, color_of
 from wherein.measure.report_html import page
 from wherein.measure.sessions import (
+    GROUP_COLUMNS,
     SLOW_SEARCHES,
     SessionFigures,
     SessionGroup,
     SessionsReport,
+    group_cells,
     group_sessions,
     week_of,
 )
@@ -28,7 +30,6 @@ _MAX_WEEKS = 26
 """Older weeks are in the table, not in the plot."""
 
 _MAX_SLOW = 50
-_HEAD = ("", "sessions", "median", "mean", "slow", "reread", "wherein", "shell", "tokens")
 
 
 def to_html(report: SessionsReport, *, made: datetime | None = None) -> str:
@@ -186,24 +187,9 @@ def _rates(report: SessionsReport) -> str:
 def _table(title: str, groups: Sequence[SessionGroup]) -> str:
     if not groups:
         return ""
-    head = "".join(f"<th>{cell}</th>" for cell in _HEAD)
+    head = "".join(f"<th>{cell}</th>" for cell in GROUP_COLUMNS)
     rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(cell)}</td>"
-            for cell in (
-                group.label,
-                str(group.n_sessions),
-                f"{group.median_searches:g}",
-                f"{group.mean_searches:.1f}",
-                f"{group.slow_share:.0%}",
-                f"{group.reread_share:.0%}",
-                f"{group.wherein_share:.0%}",
-                f"{group.shell_share:.0%}",
-                f"{group.mean_finding_tokens:,.0f}",
-            )
-        )
-        + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in group_cells(group)) + "</tr>"
         for group in groups
     )
     return (

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from wherein.measure.sessions import SLOW_SEARCHES, SessionFigures, SessionGroup, SessionsReport
+from wherein.measure.sessions import (
+    GROUP_COLUMNS,
+    SLOW_SEARCHES,
+    SessionFigures,
+    SessionGroup,
+    SessionsReport,
+    group_cells,
+)
 from wherein.render.escape import show_line
 from wherein.render.rendered import Rendered, Style
 from wherein.render.tables import table
@@ -14,7 +21,6 @@ from wherein.render.tables import table
 __all__ = ["messages", "render"]
 
 _MAX_SLOW = 20
-_HEAD = ("", "sessions", "median", "mean", "slow", "reread", "wherein", "shell", "tokens")
 
 
 def render(result: object, style: Style) -> Rendered:
@@ -47,21 +53,8 @@ def messages(result: object) -> list[str]:
 
 
 def _groups(title: str, groups: Sequence[SessionGroup]) -> str:
-    rows = [
-        (
-            group.label,
-            str(group.n_sessions),
-            f"{group.median_searches:g}",
-            f"{group.mean_searches:.1f}",
-            f"{group.slow_share:.0%}",
-            f"{group.reread_share:.0%}",
-            f"{group.wherein_share:.0%}",
-            f"{group.shell_share:.0%}",
-            f"{group.mean_finding_tokens:.0f}",
-        )
-        for group in groups
-    ]
-    return f"\n{title}\n" + table(_HEAD, rows)
+    rows = [group_cells(group) for group in groups]
+    return f"\n{title}\n" + table(GROUP_COLUMNS, rows)
 
 
 def _session(one: SessionFigures, style: Style) -> str:
