@@ -76,3 +76,17 @@ def test_a_name_asked_for_comes_first_and_other_likely_places_further(tmp_path: 
 def test_a_file_with_no_word_of_the_query_is_shown_from_its_start(tmp_path: Path) -> None:
     hit = Tree(tmp_path, {"sum/steps.py": LONG, "b.py": "x = 1\n"}).search("sum/").hits[0]
     assert (hit.path, hit.start_line) == ("sum/steps.py", 1)
+
+
+def test_a_very_long_class_is_shown_from_its_head_not_by_its_first_line_alone(
+    tmp_path: Path,
+) -> None:
+    before = "import os\n\nLIMIT = 3\n\n\n"
+    methods = "".join(
+        f"    def step_{i}(self):\n" + "".join(f"        self.a{i} += {k}\n" for k in range(30))
+        for i in range(15)
+    )
+    text = f"{before}class Longest:\n    size = 1\n\n{methods}"
+    hit = Tree(tmp_path, {"longest.py": text}).search("Longest").hits[0]
+    assert hit.start_line == 6
+    assert 10 <= hit.end_line - hit.start_line < 300

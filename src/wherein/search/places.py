@@ -14,7 +14,7 @@ from wherein.search.place_scores import place_scores
 from wherein.search.query import Query
 from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.tokens import identifier_terms, scan_words
-from wherein.types import Chunk, Span
+from wherein.types import Span
 
 __all__ = ["Place", "choose_place", "matched_lines"]
 
@@ -108,7 +108,7 @@ def _named_definitions(index: TreeIndex, query: Query, file: int) -> list[FoundD
 
 
 def _definition_place(index: TreeIndex, item: FoundDefinition) -> Place:
-    start, end = _lines(item, index.chunk(item.chunk))
+    start, end = _lines(index, item)
     found = item.definition
     return Place(item.chunk, start, end, found.name, found.kind, found.signature)
 
@@ -125,14 +125,21 @@ MAX_DEFINITION_LINES = 300
 longer one (a class of thousands of lines) the first chunk is the better place to begin."""
 
 
-def _lines(item: FoundDefinition, chunk: Chunk) -> tuple[int, int]:
-    """Return the definition's lines, of a very long one as far as its first chunk goes."""
+MIN_HEAD_LINES = 10
+"""Of a very long definition at least so many lines are shown: its first chunk may end with its
+first line, when what stands before it was small enough to be in the same chunk."""
+
+
+def _lines(index: TreeIndex, item: FoundDefinition) -> tuple[int, int]:
+    """Return the definition's lines, of a very long one as far as its first chunks go."""
     definition = item.definition
     if definition.end_line - definition.start_line < MAX_DEFINITION_LINES:
         return definition.start_line, definition.end_line
-    start = max(definition.start_line, chunk.start_line)
-    end = max(min(definition.end_line, chunk.end_line), definition.name_line)
-    return start, max(start, end)
+    chunk, end = item.chunk, definition.start_line
+    while end - definition.start_line < MIN_HEAD_LINES - 1:
+        end = min(index.chunk(chunk).end_line, definition.end_line)
+        chunk += 1
+    return definition.start_line, end
 
 
 MAX_LINES = 5
