@@ -100,7 +100,7 @@ def load_reranker(settings: Settings, access: ModelAccess | None = None) -> Rera
         client = JsonClient(_endpoint(settings, name, access, *own))
         return EndpointReranker(client, announce=access.announce)
     _check_local("reranker", name)
-    from wherein.embed.local import open_reranker
+    from wherein.embed.cross_encoder import open_reranker
 
     return open_reranker(name)
 

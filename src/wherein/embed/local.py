@@ -1,14 +1,10 @@
-"""Models from a local folder, or a hub name, that other packages run."""
+"""Embedding models from a local folder, or of a hub name, that other packages run."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from hashlib import blake2b
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Protocol, cast
@@ -18,17 +14,12 @@ from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised
 from wherein.embed.batches import TEXT_CHARS, embed_in_batches
-from wherein.embed.protocol import Embedder, Reranker
+from wherein.embed.packages import fingerprint_of, load_model, model_folder, require_package
+from wherein.embed.protocol import Embedder
 from wherein.errors import ProviderError
 from wherein.types import ChunkTerms
 
-__all__ = [
-    "CrossEncoderReranker",
-    "Model2VecEmbedder",
-    "SentenceEmbedder",
-    "open_folder",
-    "open_reranker",
-]
+__all__ = ["Model2VecEmbedder", "SentenceEmbedder", "open_folder"]
 
 _QUERY_CACHE = 256
 
@@ -55,12 +46,6 @@ class _SentenceModel(Protocol):
     ) -> NDArray[np.float32]: ...
 
 
-class _CrossEncoder(Protocol):
-    def predict(
-        self, sentences: list[tuple[str, str]], *, show_progress_bar: bool
-    ) -> NDArray[np.float32]: ...
-
-
 def open_folder(name: str) -> Embedder:
     """Return the embedder in a local folder, or of a hub name (``owner/model``).
 
@@ -70,40 +55,12 @@ def open_folder(name: str) -> Embedder:
     Raises:
         ProviderError: The package that runs the model is missing, or the folder holds no model.
     """
-    folder = _folder(name)
+    folder = model_folder(name)
     if folder is not None:
         is_static = _is_model2vec(folder)
     else:
         is_static = "/potion-" in name or "m2v" in name.lower()
     return Model2VecEmbedder(name) if is_static else SentenceEmbedder(name)
-
-
-def open_reranker(name: str) -> Reranker:
-    """Return the cross-encoder in a local folder, or of a hub name.
-
-    Raises:
-        ProviderError: As `open_folder`.
-    """
-    _folder(name)
-    return CrossEncoderReranker(name)
-
-
-def _folder(name: str) -> Path | None:
-    """Return the model's folder, None for a hub name.
-
-    Only an absolute path names a folder: the packages would also look where one stands, and there
-    may be a repository that has a folder called like the hub name.
-    """
-    folder = Path(name).expanduser()
-    if not folder.is_absolute():
-        if folder.exists():
-            message = f"{name!r} is a hub name and a folder here"
-            raise ProviderError(message, hint="give the folder's absolute path")
-        return None
-    if not (folder / "config.json").is_file():
-        message = f"{name!r} holds no model"
-        raise ProviderError(message, hint="give a folder with config.json in it")
-    return folder
 
 
 def _is_model2vec(folder: Path) -> bool:
@@ -116,51 +73,6 @@ def _is_model2vec(folder: Path) -> bool:
         return False
     config = cast("dict[str, object]", found)
     return config.get("model_type") == "model2vec" or "seq_length" in config
-
-
-def _require(module: str, package: str) -> None:
-    """Say how to get a package that only this model needs, without importing it."""
-    if find_spec(module) is None:
-        message = f"this model needs the package {package!r}"
-        raise ProviderError(message, hint=f"pip install {package}")
-
-
-def _load(module: str, maker: Callable[[object], object], name: str) -> object:
-    """Load a model; whatever a package's own loader raises means that there is no such model."""
-    package = module.replace("_", "-")
-    try:
-        make = cast("Callable[[str], object]", maker(import_module(module)))
-        _silence()
-        return make(str(_folder(name) or name))
-    except (ImportError, OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        message = f"{package} cannot load {name!r}: {reason}"
-        raise ProviderError(message, hint="check the folder or the hub name") from error
-
-
-def _silence() -> None:
-    """Keep a package's progress bars out of our output, where it has any."""
-    if "transformers" in sys.modules:
-        logging = import_module("transformers.utils.logging")
-        cast("Callable[[], None]", logging.disable_progress_bar)()
-
-
-def _fingerprint(kind: str, name: str) -> str:
-    """Differ by every byte in a folder, by name alone for a hub model."""
-    digest = blake2b(f"{kind}\n{TEXT_CHARS}\n".encode(), digest_size=12)
-    folder = _folder(name)
-    if folder is None:
-        digest.update(name.encode("utf-8", "surrogatepass"))
-        return f"{kind}-{digest.hexdigest()}"
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if not path.is_file() or any(part.startswith(".") for part in relative.parts):
-            continue
-        digest.update(f"{relative.as_posix()}\n{path.stat().st_size}\n".encode(errors="replace"))
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return f"{kind}-{digest.hexdigest()}"
 
 
 class _LocalEmbedder:
@@ -183,7 +95,7 @@ class _LocalEmbedder:
     def fingerprint(self) -> str:
         """Part of the recipe."""
         if not self._digest:
-            self._digest = _fingerprint(self._kind, self._given)
+            self._digest = fingerprint_of(self._kind, self._given)
         return self._digest
 
     @property
@@ -247,7 +159,7 @@ class Model2VecEmbedder(_LocalEmbedder):
     """
 
     def __init__(self, name: str) -> None:
-        _require("model2vec", "model2vec")
+        require_package("model2vec", "model2vec")
         super().__init__("model2vec", name)
 
     @cached_property
@@ -255,7 +167,7 @@ class Model2VecEmbedder(_LocalEmbedder):
         def maker(package: object) -> object:
             return package.StaticModel.from_pretrained  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 
-        return cast("_StaticModel", _load("model2vec", maker, self._given))
+        return cast("_StaticModel", load_model("model2vec", maker, self._given))
 
     @property
     def dim(self) -> int:
@@ -275,7 +187,7 @@ class SentenceEmbedder(_LocalEmbedder):
     """
 
     def __init__(self, name: str) -> None:
-        _require("sentence_transformers", "sentence-transformers")
+        require_package("sentence_transformers", "sentence-transformers")
         super().__init__("sentence-transformers", name)
 
     @cached_property
@@ -283,7 +195,7 @@ class SentenceEmbedder(_LocalEmbedder):
         def maker(package: object) -> object:
             return package.SentenceTransformer  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 
-        return cast("_SentenceModel", _load("sentence_transformers", maker, self._given))
+        return cast("_SentenceModel", load_model("sentence_transformers", maker, self._given))
 
     @property
     def dim(self) -> int:
@@ -296,41 +208,3 @@ class SentenceEmbedder(_LocalEmbedder):
         return model.encode(
             texts, prompt_name=prompt, convert_to_numpy=True, show_progress_bar=False
         )
-
-
-class CrossEncoderReranker:
-    """A cross-encoder of the sentence-transformers package, loaded with the first query.
-
-    Args:
-        name: Folder or hub name.
-    """
-
-    def __init__(self, name: str) -> None:
-        _require("sentence_transformers", "sentence-transformers")
-        self._given = name
-        self._lock = Lock()
-        self.name = f"cross-encoder {name}"
-
-    @cached_property
-    def _model(self) -> _CrossEncoder:
-        def maker(package: object) -> object:
-            return package.CrossEncoder  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-
-        return cast("_CrossEncoder", _load("sentence_transformers", maker, self._given))
-
-    def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one score for each text, higher is better."""
-        if not texts:
-            return np.zeros(0, np.float32)
-        sides = [(query, text[:TEXT_CHARS]) for text in texts]
-        with self._lock:
-            try:
-                scores = np.asarray(self._model.predict(sides, show_progress_bar=False), np.float32)
-            except (RuntimeError, ValueError, IndexError) as error:
-                message = f"{self.name} cannot score: {error}"
-                raise ProviderError(message, hint="check the model with its own package") from error
-        scores = scores.reshape(len(texts), -1)
-        if scores.shape[1] != 1 or not np.isfinite(scores).all():
-            message = f"{self.name} gives {scores.shape[1]} numbers for a text, a reranker one"
-            raise ProviderError(message, hint="name a cross-encoder with one label")
-        return scores[:, 0]
