@@ -140,13 +140,13 @@ class _Pipes:
         self._err_left = max_stderr_bytes
         self._is_cancelled = is_cancelled
 
-    def add_output(self, block: bytes) -> None:
-        self._out.append(block)
-        self._n_output_bytes += len(block)
-
-    def add_complaint(self, block: bytes) -> None:
-        self._err.append(block[: self._err_left])
-        self._err_left -= len(self._err[-1])
+    def add(self, block: bytes, *, is_complaint: bool) -> None:
+        if is_complaint:
+            self._err.append(block[: self._err_left])
+            self._err_left -= len(self._err[-1])
+        else:
+            self._out.append(block)
+            self._n_output_bytes += len(block)
 
     def is_full(self) -> bool:
         return self._max_output_bytes is not None and self._n_output_bytes > self._max_output_bytes
@@ -190,19 +190,15 @@ def _communicate(
         _register(selector, process, has_stdin=stdin is not None)
         while selector.get_map():
             for key, _ in pipes.select(selector, deadline):
-                pipe = key.fileobj
-                if pipe is process.stdin:
+                if key.fileobj is process.stdin:
                     unwritten = _feed(selector, process.stdin, unwritten)
                     continue
                 block = os.read(key.fd, READ_BYTES)
                 if not block:
-                    selector.unregister(pipe)
-                elif pipe is process.stderr:
-                    pipes.add_complaint(block)
-                else:
-                    pipes.add_output(block)
-                    if pipes.is_full():
-                        return *pipes.taken(), True
+                    selector.unregister(key.fileobj)
+                pipes.add(block, is_complaint=key.fileobj is process.stderr)
+                if pipes.is_full():
+                    return *pipes.taken(), True
     _wait(process, deadline)
     return *pipes.taken(), False
 
