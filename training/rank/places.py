@@ -117,10 +117,11 @@ def _add(
     start = int(matches.starts[place])
     rows = np.arange(start, start + int(matches.sizes[place]) - 1)
     chunks = [matches.index.chunk(int(chunk)) for chunk in matches.rows[rows]]
-    labels = [any(c.start_line <= line <= c.end_line for line in lines) for c in chunks]
+    ranges = np.array([(chunk.start_line, chunk.end_line) for chunk in chunks], np.uint32)
+    labels = [any(first <= line <= last for line in lines) for first, last in ranges.tolist()]
     if len(rows) < 2 or not any(labels):
         return
-    signals = place_signals(matches, rows, found.similarities)
+    signals = place_signals(matches, rows, ranges, found.similarities)
     before = _relative(signals[:, :1]) + 0.3 * _relative(np.maximum(signals[:, 2:3], 0))
     builder.add(
         (*PLACE_SIGNALS, CONTEXT),

@@ -32,41 +32,48 @@ WITH_VECTORS: Mapping[str, float] = {
 WITHOUT_VECTORS: Mapping[str, float] = {"match": 9.74, "coverage": 2.32, "length": 2.89}
 """Signal name to its weight; a sum is a log-odds between the chunks of one file."""
 
+_WITH, _WITHOUT = (
+    np.array([weights.get(name, 0.0) for name in PLACE_SIGNALS])
+    for weights in (WITH_VECTORS, WITHOUT_VECTORS)
+)
+
 
 def place_signals(
-    matches: Matches, rows: NDArray[np.int64], similarities: NDArray[np.float32] | None
+    matches: Matches,
+    rows: NDArray[np.int64],
+    lines: NDArray[np.uint32],
+    similarities: NDArray[np.float32] | None,
 ) -> NDArray[np.float64]:
     """Return the signals of some rows of one file.
 
     Args:
         matches: The query's terms in the candidates.
         rows: Rows of `Matches.rows` that are chunks.
+        lines: First and last line of each of them, shape ``(len(rows), 2)``.
         similarities: Cosine of every chunk of the index, None without vectors.
 
     Returns:
         Shape ``(len(rows), len(PLACE_SIGNALS))``.
     """
     signals = np.zeros((len(rows), len(PLACE_SIGNALS)))
-    chunks = matches.rows[rows]
     total = float(matches.idf.sum())
     if total > 0:
         signals[:, 0] = matches.scores[rows] / total
         signals[:, 1] = matches.idf @ matches.present[:, rows] / total
     if similarities is not None:
-        signals[:, 2] = similarities[chunks]
+        signals[:, 2] = similarities[matches.rows[rows]]
     if signals[:, 1].any():
-        file = int(matches.files[matches.owners[rows[0]]])
-        first = int(matches.index.chunk_offsets[file])
-        lines = matches.index.lines_in(file)[chunks - first].astype(np.float64)
-        signals[:, 3] = np.log(lines[:, 1] - lines[:, 0] + 2) / 5
+        signals[:, 3] = np.log(lines[:, 1] - lines[:, 0] + 2.0) / 5
     return signals
 
 
 def place_scores(
-    matches: Matches, rows: NDArray[np.int64], similarities: NDArray[np.float32] | None
+    matches: Matches,
+    rows: NDArray[np.int64],
+    lines: NDArray[np.uint32],
+    similarities: NDArray[np.float32] | None,
 ) -> NDArray[np.float64]:
     """Return the score of some rows of one file, shape ``(len(rows),)``; see `place_signals`."""
-    weights = WITHOUT_VECTORS if similarities is None else WITH_VECTORS
-    vector = np.array([weights.get(name, 0.0) for name in PLACE_SIGNALS])
+    weights = _WITHOUT if similarities is None else _WITH
     # Column by column: the same sum on every machine, whatever BLAS does.
-    return np.cumsum(place_signals(matches, rows, similarities) * vector, axis=1)[:, -1]
+    return np.cumsum(place_signals(matches, rows, lines, similarities) * weights, axis=1)[:, -1]

@@ -59,36 +59,48 @@ def choose_place(
     path = index.path(file)
     if not len(rows):
         return Place(-1, 1, max(index.file(file).n_lines, 1), "", "file", "")
-    ordinals = matches.rows[rows].tolist()
-    scores = place_scores(matches, rows, similarities)
-    of_chunk = dict(zip(ordinals, scores.tolist(), strict=True))
-    named = [item for item in _named_definitions(index, query, file) if item.chunk in of_chunk]
-    named.sort(key=lambda item: -of_chunk[item.chunk])
-    first = [_definition_place(index, item) for item in named]
-    likely = np.argsort(-scores, kind="stable")
+    chunks = matches.rows[rows]
+    lines = index.lines_in(file)[chunks - int(index.chunk_offsets[file])]
+    scores = place_scores(matches, rows, lines, similarities)
+    order = np.argsort(-scores, kind="stable")
+    near = order[scores[order] >= scores[order[0]] - FURTHER_MARGIN]
     if literal_line is not None:
-        first += [
-            _chunk_place(index, chunk)
-            for chunk in ordinals
-            if index.chunk(chunk).start_line <= literal_line <= index.chunk(chunk).end_line
-        ][:1]
-    near = likely[scores[likely] >= scores[likely[0]] - FURTHER_MARGIN]
-    rest = (_chunk_place(index, ordinals[place]) for place in near[: 1 + MAX_FURTHER + len(first)])
-    best, *others = _apart((*first, *rest), 1 + MAX_FURTHER)
-    return replace(
-        best, further=tuple(Span(path, other.start_line, other.end_line) for other in others)
+        holds = (lines[:, 0] <= literal_line) & (literal_line <= lines[:, 1])
+        near = np.concatenate([np.flatnonzero(holds)[:1], near])
+    score_of = dict(zip(chunks.tolist(), scores.tolist(), strict=True))
+    named = [item for item in _named_definitions(index, query, file) if item.chunk in score_of]
+    named.sort(key=lambda item: -score_of[item.chunk])
+    found = _apart(
+        chain(
+            ((*_lines(index, item), item) for item in named),
+            ((*lines[place].tolist(), int(chunks[place])) for place in near.tolist()),
+        )
     )
+    place = _place(index, *found[0])
+    return replace(place, further=tuple(Span(path, start, end) for start, end, _ in found[1:]))
 
 
-def _apart(places: Iterable[Place], limit: int) -> list[Place]:
-    """Return the first ``limit`` places that share no line with an earlier one."""
-    kept: list[Place] = []
-    for place in places:
-        if len(kept) == limit:
+_Range = tuple[int, int, FoundDefinition | int]
+"""First and last line, and the definition or the ordinal of the chunk that they are."""
+
+
+def _apart(ranges: Iterable[_Range]) -> list[_Range]:
+    """Return the first ranges that share no line with an earlier one, as many as are shown."""
+    kept: list[_Range] = []
+    for item in ranges:
+        if all(item[1] < start or end < item[0] for start, end, _ in kept):
+            kept.append(item)
+        if len(kept) > MAX_FURTHER:
             break
-        if all(place.end_line < k.start_line or k.end_line < place.start_line for k in kept):
-            kept.append(place)
     return kept
+
+
+def _place(index: TreeIndex, start: int, end: int, source: FoundDefinition | int) -> Place:
+    if isinstance(source, int):
+        chunk = index.chunk(source)
+        return Place(source, start, end, chunk.symbol, chunk.kind, chunk.signature)
+    found = source.definition
+    return Place(source.chunk, start, end, found.name, found.kind, found.signature)
 
 
 def _named_definitions(index: TreeIndex, query: Query, file: int) -> list[FoundDefinition]:
@@ -105,19 +117,6 @@ def _named_definitions(index: TreeIndex, query: Query, file: int) -> list[FoundD
     if not found and query.is_symbol:
         found += index.definitions_of(file, query.words[0], ignore_case=True)
     return list({(item.chunk, item.definition.start_byte): item for item in found}.values())
-
-
-def _definition_place(index: TreeIndex, item: FoundDefinition) -> Place:
-    start, end = _lines(index, item)
-    found = item.definition
-    return Place(item.chunk, start, end, found.name, found.kind, found.signature)
-
-
-def _chunk_place(index: TreeIndex, ordinal: int) -> Place:
-    chunk = index.chunk(ordinal)
-    return Place(
-        ordinal, chunk.start_line, chunk.end_line, chunk.symbol, chunk.kind, chunk.signature
-    )
 
 
 MAX_DEFINITION_LINES = 300
