@@ -6,7 +6,10 @@ import socket
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from email.message import Message
+from io import BytesIO
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -102,6 +105,28 @@ def test_a_key_that_is_sent_back_is_not_shown_in_part_either(start: bytes) -> No
         ask(url)
 
     assert "kkkkk" not in str(caught.value)
+
+
+class _Reset(BytesIO):
+    """The body of an answer whose connection is reset before it."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise ConnectionResetError(size)
+
+
+@pytest.mark.parametrize("status", [403, 503])
+def test_a_refusal_whose_body_does_not_come_is_still_that_refusal(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = JsonClient(Endpoint("http://localhost:1/v1", attempts=1))
+
+    def opened(*_: object, **__: object) -> None:
+        raise HTTPError("http://localhost:1/v1", status, "No", Message(), _Reset())
+
+    monkeypatch.setattr(client._opener, "open", opened)
+
+    with pytest.raises(ProviderError, match=f"status {status}"):
+        client.post("embeddings", {})
 
 
 def test_half_characters_of_file_names_can_be_sent(server: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage, HTTPResponse
@@ -238,7 +239,10 @@ class JsonClient:
 
     def _refusal(self, error: HTTPError) -> Exception:
         """Return what a status means."""
-        said = self._quietly(error.read(_SHOWN_BYTES).decode("utf-8", "replace"))[:300]
+        body = b""
+        with suppress(OSError, HTTPException):  # a connection that is reset: the status says enough
+            body = error.read(_SHOWN_BYTES)
+        said = self._quietly(body.decode("utf-8", "replace"))[:300]
         if error.code in _PASSING:
             after = _seconds(error.headers.get("Retry-After", ""))
             return _PassingError(f"status {error.code} {said}".strip(), retry_after_s=after)
