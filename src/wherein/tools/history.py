@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wherein.errors import PathError, QueryError, UsageError
+from wherein.errors import QueryError, UsageError
 from wherein.tools.context import ToolContext
-from wherein.tools.file_paths import Place, Scope, resolve_place
+from wherein.tools.file_paths import Place
+from wherein.tools.history_asked import AskedHistory, split_place
 
 if TYPE_CHECKING:
-    from wherein.external.git import Git
     from wherein.history.cochange import Companion
-    from wherein.history.open import History
     from wherein.history.view import CommitLine, HistoryView
 
 __all__ = ["FoundCommit", "HistoryResult", "history"]
@@ -94,10 +92,10 @@ def history(
     if not query.strip() and not place and not together:
         message = "nothing was asked"
         raise QueryError(message, hint="give a query, a place, or files to look for companions of")
-    asked = _Asked.open(context, place or (together[0] if together else ""))
+    asked = AskedHistory.open(context, place or (together[0] if together else ""))
     known = str(asked.history.state())
     if asked.view is None:
-        for name in (_split_place(place)[0] if place else "", *together):
+        for name in (split_place(place)[0] if place else "", *together):
             if name:
                 asked.known_path(name)  # what is wrong with the place is said all the same
         nothing = "nothing is known of earlier commits here"
@@ -120,95 +118,10 @@ def history(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The repository that is asked."""
-
-    scope: Scope
-    git: Git
-    history: History
-    view: HistoryView | None
-
-    @classmethod
-    def open(cls, context: ToolContext, name: str) -> _Asked:
-        from wherein.history.open import History
-        from wherein.history.source import BareGit, open_source
-        from wherein.search.earlier_commits import commits_told
-        from wherein.store.layout import Layout
-
-        scope = Scope.of(context)
-        git = open_source(_folder_of(scope, name))
-        if git is None:
-            message = f"{str(scope.root)!r} is not a git repository"
-            raise PathError(message, hint="history needs commits; the other tools work without")
-        family = Layout.of(context.settings.home, git.top, git.common_dir).family
-        opened = History(git, family)
-        if isinstance(git, BareGit):
-            from wherein.history.source import tree_paths
-
-            head = git.head()
-            paths = [path for path, _, _ in tree_paths(git, head)] if head is not None else []
-        else:
-            paths = sorted(set(git.ls_files("--cached")))
-        told = commits_told(context.report)
-        return cls(scope, git, opened, opened.view(paths, progress=told))
-
-    def known_path(self, name: str) -> tuple[str, Place | None]:
-        """Return a path relative to git's root, and the file when it exists.
-
-        Raises:
-            PathError: There is no such file and there never was.
-        """
-        try:
-            found = resolve_place(self.scope, name)
-        except PathError as error:
-            gone = name.strip("/").removeprefix("./")
-            if self.view is not None and self.view.has_path(self.git.prefix + gone):
-                return gone, None
-            raise error from None
-        real = found.real
-        if not real.is_relative_to(self.git.root):
-            message = f"{name!r} is outside the repository at {str(self.git.root)!r}"
-            raise PathError(message)
-        return real.relative_to(self.git.root).as_posix(), found
-
-
-def _folder_of(scope: Scope, name: str) -> Path:
-    """Return the folder whose repository is asked: that of the named file, else the root."""
-    from wherein.tools.repositories import find_root
-
-    try:
-        found = resolve_place(scope, _split_place(name)[0]) if name else None
-    except (PathError, UsageError):
-        found = None
-    if found is None:
-        return scope.root
-    folder = found.real if found.is_folder else found.real.parent
-    root = find_root(folder)
-    return scope.root if scope.root.is_relative_to(root) else root
-
-
-def _split_place(place: str) -> tuple[str, tuple[int, int] | None, str]:
-    """Return path, lines and symbol of ``path``, ``path:12``, ``path:3-9`` or ``path#Name``."""
-    name, mark, symbol = place.rpartition("#")
-    if mark and name and symbol:
-        return name, None, symbol
-    name, mark, lines = place.rpartition(":")
-    first, dash, last = lines.partition("-")
-    if mark and name and first.isdecimal() and (not dash or last.isdecimal()):
-        start, end = int(first), int(last or first)
-        if start < 1 or end < start:
-            message = f"{place!r} names no lines"
-            raise UsageError(message, hint="write path:line or path:first-last, from 1")
-        return name, (start, end), ""
-    return place, None, ""
-
-
-def _of_query(asked: _Asked, query: str, limit: int) -> list[FoundCommit]:
+def _of_query(asked: AskedHistory, query: str, limit: int) -> list[FoundCommit]:
     from wherein.history.votes import commit_scores, query_terms
 
-    view = asked.view
-    assert view is not None  # noqa: S101 - asked only when there is one
+    view = asked.known
     scores, ceiling = commit_scores(view, query_terms(query))
     rows = sorted(scores.nonzero()[0].tolist(), key=lambda row: (-scores[row], -view.order[row]))
     chosen = rows[:limit]
@@ -221,17 +134,16 @@ def _of_query(asked: _Asked, query: str, limit: int) -> list[FoundCommit]:
 
 
 def _of_place(
-    asked: _Asked, place: str, query: str, limit: int
+    asked: AskedHistory, place: str, query: str, limit: int
 ) -> tuple[list[FoundCommit], list[str]]:
     """Return the commits that changed a place, and what is to be said of the answer."""
-    name, lines, symbol = _split_place(place)
+    name, lines, symbol = split_place(place)
     path, found = asked.known_path(name)
     if symbol:
         lines = _symbol_lines(asked, found, path, symbol)
     if lines is not None and found is not None and not query.strip():
         return _of_lines(asked, found, path, lines, limit)
-    view = asked.view
-    assert view is not None  # noqa: S101 - asked only when there is one
+    view = asked.known
     rows = _rows_of(view, asked.git.prefix, path, found)
     notes = [] if found is not None else [f"{name} is gone from the tree"]
     if query.strip():
@@ -262,7 +174,7 @@ def _rows_of(view: HistoryView, prefix: str, path: str, found: Place | None) -> 
 
 
 def _symbol_lines(
-    asked: _Asked, found: Place | None, path: str, symbol: str
+    asked: AskedHistory, found: Place | None, path: str, symbol: str
 ) -> tuple[int, int] | None:
     from wherein.tools.symbols import symbol_lines
 
@@ -272,7 +184,7 @@ def _symbol_lines(
 
 
 def _of_lines(
-    asked: _Asked, found: Place, path: str, lines: tuple[int, int], limit: int
+    asked: AskedHistory, found: Place, path: str, lines: tuple[int, int], limit: int
 ) -> tuple[list[FoundCommit], list[str]]:
     """Return first the commits that wrote the lines as they are, then those before them."""
     from wherein.history.lines import line_origins, range_commits, to_committed_lines
@@ -322,9 +234,8 @@ def _ranges(lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(runs)
 
 
-def _by_sha(asked: _Asked, sha: str) -> FoundCommit | None:
-    view = asked.view
-    assert view is not None  # noqa: S101 - asked only when there is one
+def _by_sha(asked: AskedHistory, sha: str) -> FoundCommit | None:
+    view = asked.known
     rows = view.rows_of(sha)
     return _found(view, view.lines(rows[:1])[0], rows[0]) if rows else None
 
@@ -344,7 +255,7 @@ def _found(view: HistoryView, line: CommitLine, row: int) -> FoundCommit:
     )
 
 
-def _detailed(asked: _Asked, commit: FoundCommit, detail: str) -> FoundCommit:
+def _detailed(asked: AskedHistory, commit: FoundCommit, detail: str) -> FoundCommit:
     """Cut a commit to what is shown, its paths as the caller writes them."""
     prefix = asked.git.prefix
     files = tuple(path.removeprefix(prefix) for path in commit.files)
@@ -353,7 +264,7 @@ def _detailed(asked: _Asked, commit: FoundCommit, detail: str) -> FoundCommit:
     return replace(commit, files=files[:_SHOWN_FILES], body="")
 
 
-def _with_symbols(asked: _Asked, commits: Sequence[FoundCommit]) -> list[FoundCommit]:
+def _with_symbols(asked: AskedHistory, commits: Sequence[FoundCommit]) -> list[FoundCommit]:
     """Add the names each commit touched, and cut its id."""
     from wherein.history.lines import changed_symbols
 
@@ -369,14 +280,13 @@ def _with_symbols(asked: _Asked, commits: Sequence[FoundCommit]) -> list[FoundCo
     ]
 
 
-def _companions(asked: _Asked, names: Sequence[str], limit: int) -> tuple[Companion, ...]:
+def _companions(asked: AskedHistory, names: Sequence[str], limit: int) -> tuple[Companion, ...]:
     from wherein.history.cochange import CoChange
 
-    view = asked.view
-    assert view is not None  # noqa: S101 - asked only when there is one
+    view = asked.known
     prefix = asked.git.prefix
     ids: Mapping[str, int] = view.file_ids
-    paths = [asked.known_path(_split_place(name)[0])[0] for name in names]
+    paths = [asked.known_path(split_place(name)[0])[0] for name in names]
     chosen = [ids[prefix + path] for path in paths if prefix + path in ids]
     found = CoChange(view).companions(chosen, limit)
     return tuple(replace(item, path=item.path.removeprefix(prefix)) for item in found)
