@@ -13,6 +13,7 @@ from pathlib import Path
 __all__ = ["GitFolder", "find_git_folder", "is_repository", "user_git_files"]
 
 _MAX_POINTER_BYTES = 10_000
+_MAX_INCLUDES = 10  # as deep as git goes
 _HEX = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9.-]+)\s*(?:\"((?:[^\"\\]|\\.)*)\")?\s*\]")
 _SETTING = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
@@ -62,17 +63,20 @@ class GitFolder:
 
     def excludes_file(self) -> Path | None:
         """Return the user's ignore file as ``core.excludesFile`` names it, or its default place."""
+        shared = self.common_dir / "config"
+        files = [*map(Path, user_git_files()[:-1]), shared]
+        if _is_true(read_setting(shared, "extensions", "worktreeconfig")):
+            files.append(self.git_dir / "config.worktree")
         value = ""
-        for path in (*user_git_files()[:-1], str(self.common_dir / "config")):
-            value = read_setting(Path(path), "core", "excludesfile") or value
+        for path in files:
+            value = read_setting(path, "core", "excludesfile") or value
         if value:
             return Path(value).expanduser()
         return Path(user_git_files()[-1])
 
     def ignores_case(self) -> bool:
         """Return whether the file system folds case, as git found when cloning."""
-        value = read_setting(self.common_dir / "config", "core", "ignorecase")
-        return value.lower() in {"true", "yes", "on", "1"}
+        return _is_true(read_setting(self.common_dir / "config", "core", "ignorecase"))
 
 
 def find_git_folder(path: Path) -> GitFolder | None:
@@ -105,8 +109,11 @@ def user_git_files() -> list[str]:
     return files
 
 
-def read_setting(path: Path, section: str, name: str) -> str:
-    """Return the last value of ``section.name`` in a git settings file, empty when absent."""
+def read_setting(path: Path, section: str, name: str, depth: int = 0) -> str:
+    """Return the last value of ``section.name`` in a git settings file, empty when absent.
+
+    Files that ``include.path`` names are read where they are named, ``includeIf`` ones are not.
+    """
     current, value = "", ""
     for line in _read(path, 1_000_000).splitlines():
         text = line.strip()
@@ -117,7 +124,15 @@ def read_setting(path: Path, section: str, name: str) -> str:
         setting = _SETTING.match(text)
         if setting and current == section and setting.group(1).lower() == name:
             value = _plain_value(setting.group(2))
+        elif setting and current == "include" and setting.group(1).lower() == "path":
+            included = path.parent / Path(_plain_value(setting.group(2))).expanduser()
+            if depth < _MAX_INCLUDES:
+                value = read_setting(included, section, name, depth + 1) or value
     return value
+
+
+def _is_true(value: str) -> bool:
+    return value.lower() in {"true", "yes", "on", "1"}
 
 
 def _plain_value(written: str | None) -> str:

@@ -66,11 +66,26 @@ class Ripgrep:
     is_in_git: bool = True
     """False: ignore files count without a repository, too."""
     ignore_files: tuple[Path, ...] = ()
-    """Further files of ignore rules, such as a repository's ``info/exclude``."""
+    """The user's ignore file and others beside ``.gitignore``, the weakest first."""
+    folds_rules: bool = False
+    """True: ignore rules match in any letter case."""
 
-    def at(self, folder: Path, *, is_in_git: bool, ignore_files: Sequence[Path] = ()) -> Ripgrep:
+    def at(
+        self,
+        folder: Path,
+        *,
+        is_in_git: bool,
+        ignore_files: Sequence[Path] = (),
+        folds_rules: bool = False,
+    ) -> Ripgrep:
         """Return the same program for another folder."""
-        return replace(self, folder=folder, is_in_git=is_in_git, ignore_files=tuple(ignore_files))
+        return replace(
+            self,
+            folder=folder,
+            is_in_git=is_in_git,
+            ignore_files=tuple(ignore_files),
+            folds_rules=folds_rules,
+        )
 
     def arguments(
         self, options: SearchOptions, mode: Sequence[str], paths: Sequence[str]
@@ -86,8 +101,12 @@ class Ripgrep:
         ]
 
     def _start(self) -> list[str]:
-        ignore_files = (f"--ignore-file={path}" for path in self.ignore_files)
-        return [self.program, "--no-config", "--color=never", *ignore_files]
+        arguments = [self.program, "--no-config", "--color=never"]
+        if self.is_in_git:  # ripgrep's own look for the user's file reads fewer settings than git
+            arguments.append("--no-ignore-global")
+        if self.folds_rules:
+            arguments.append("--ignore-file-case-insensitive")
+        return [*arguments, *(f"--ignore-file={path}" for path in self.ignore_files)]
 
     def search(
         self,

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from wherein.errors import MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
+from wherein.external.git_folder import GitFolder
 from wherein.external.git_index import RACY_NS
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
@@ -103,12 +104,19 @@ def _common_dir(git_dir: Path) -> Path:
 
 
 def ripgrep_at(program: Ripgrep, root: Path, git: Git | None) -> Ripgrep:
-    """Return ripgrep ready to work in ``root``."""
-    excludes: list[Path] = []
-    if git is not None and git.is_linked_worktree:  # ripgrep looks only beside the working tree
-        excludes = [git.common_dir / "info" / "exclude"]
-    ignore_files = [path for path in excludes if path.is_file()]
-    return program.at(root, is_in_git=git is not None, ignore_files=ignore_files)
+    """Return ripgrep ready to work in ``root``, with what git's settings say of ignore rules."""
+    if git is None:
+        return program.at(root, is_in_git=False)
+    folder = GitFolder(git.top, git.git_dir, git.common_dir)
+    excludes = [folder.excludes_file()]
+    if git.common_dir != git.top / ".git":  # ripgrep looks only beside the working tree
+        excludes.append(git.common_dir / "info" / "exclude")
+    return program.at(
+        root,
+        is_in_git=True,
+        ignore_files=[path for path in excludes if path is not None and path.is_file()],
+        folds_rules=folder.ignores_case(),
+    )
 
 
 _RulesAbove = tuple[tuple[str, IgnoreRules], ...]
