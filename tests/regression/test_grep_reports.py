@@ -167,6 +167,13 @@ def test_a_line_end_matches_before_a_carriage_return_which_is_never_shown(tmp_pa
     assert read(tmp_path, "mixed.txt").parts[0].line_ending == "mixed"
 
 
+def test_a_line_end_before_a_carriage_return_matches_in_perls_dialect_too(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"crlf.txt": "start\r\nthe end\r\n", "lf.txt": "start\nthe end\n"})
+    found = grep(tmp_path, r"(?<=the )end$", is_pcre2=True).lines()
+    assert found == ["crlf.txt:2:the end", "lf.txt:2:the end"]
+    assert grep(tmp_path, r"start.$", is_pcre2=True).lines() == []
+
+
 # https://github.com/BurntSushi/ripgrep/issues/2420
 def test_a_match_over_several_lines_is_one_match_with_its_last_line(tmp_path: Path) -> None:
     write_tree(tmp_path, {"m.py": "open(\n    name,\n)\n", "t.txt": "x\nbegin\nmid\nfinish\ny\n"})

@@ -158,6 +158,18 @@ def test_a_folder_a_wrong_case_and_odd_spellings_are_told_apart(tmp_path: Path) 
         read(tmp_path, "~/x")
 
 
+def test_an_editors_address_keeps_its_line_and_windows_separators_are_understood(
+    tmp_path: Path,
+) -> None:
+    write_tree(tmp_path, {"src/main.py": "one\ntwo\nthree\n", "src/a#b.py": "hash\n"})
+    root = tmp_path.resolve()
+    assert read(tmp_path, f"file://{root}/src/main.py#L2").parts[0].texts == ("two",)
+    assert read(tmp_path, f"file://{root}/src/main.py#L2-L3").parts[0].texts == ("two", "three")
+    assert read(tmp_path, f"file://{root}/src/a%23b.py").parts[0].texts == ("hash",)
+    assert read(tmp_path, "src\\main.py:3").parts[0].texts == ("three",)
+    assert grep(tmp_path, "two", "src\\main.py").lines() == ["src/main.py:2:two"]
+
+
 # https://github.com/modelcontextprotocol/servers/issues/1845
 @pytest.mark.parametrize("name", ["out.txt", "dir/secret.txt", "abs.py", "dir"])
 def test_a_link_that_leaves_the_root_is_not_followed(tmp_path: Path, name: str) -> None:

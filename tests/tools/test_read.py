@@ -109,6 +109,23 @@ def test_line_ends_and_encodings(
         assert part.text.encode() == data
 
 
+def test_a_notebook_of_format_3_is_shown_as_cells_too(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "prompt_number": 2, "input": ["x = 1\n", "y = 2"], "outputs": []}
+    sheets = [{"cells": [cell]}, None, {"cells": [{"cell_type": "markdown", "source": "end"}]}]
+    text = json.dumps({"nbformat": 3, "worksheets": sheets})
+    part = read(write_tree(tmp_path, {"n.ipynb": text}), "n.ipynb").parts[0]
+    assert part.kind is PartKind.NOTEBOOK
+    assert part.texts == (
+        "# %% [code] cell 1 [2]",
+        "x = 1",
+        "y = 2",
+        "",
+        "# %% [markdown] cell 2",
+        "end",
+        "",
+    )
+
+
 def test_a_notebook_is_shown_as_cells_and_by_range_as_it_is(tmp_path: Path) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Title\n", "text"]},

@@ -63,7 +63,7 @@ class SearchOptions:
 
         ``--crlf`` also keeps ``.`` off a lone ``\r``, so it is given only where it is needed.
         """
-        if self.is_fixed or self.is_pcre2:
+        if self.is_fixed:
             return False
         text = "".join(self.patterns)
         return "$" in text and "\\r" not in text and "\r" not in text and "\\x0" not in text

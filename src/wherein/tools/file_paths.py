@@ -95,7 +95,7 @@ def resolve_place(scope: Scope, name: str) -> Place:
     """Return the file or folder that ``name`` means.
 
     Understood are paths relative to the root, absolute ones, ``file://`` addresses, names as
-    answers show them (escaped), and names with blanks around them.
+    answers show them (escaped), with backslashes between folders, and with blanks around them.
 
     Raises:
         PathError: It does not exist (the hint names near ones), is not a regular file or folder,
@@ -115,7 +115,9 @@ def _spellings(scope: Scope, name: str) -> Iterator[str]:
     """Yield the readings of ``name``, the literal one first."""
     if name.startswith("file://"):
         try:
-            yield unquote(urlsplit(name).path)
+            parts = urlsplit(name)
+            # Editors add #L3: the place is not part of the name, and not to be lost either.
+            yield unquote(parts.path) + (f"#{parts.fragment}" if parts.fragment else "")
         except ValueError as error:
             message = f"{show_path(name)!r} is no address of a file: {error}"
             raise PathError(message, hint="give a path relative to the root") from None
@@ -127,6 +129,7 @@ def _spellings(scope: Scope, name: str) -> Iterator[str]:
     yield name or "."
     if "\\" in name:
         yield parse_path(name)
+        yield name.replace("\\", "/")  # as Windows writes it
     if name != name.strip():
         yield name.strip()
     if name.startswith("@"):  # agents pass on mentions as they were written

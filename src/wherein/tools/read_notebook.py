@@ -23,22 +23,37 @@ def notebook_lines(text: str) -> list[str] | None:
     if not isinstance(loaded, dict):
         return None
     notebook = cast("dict[str, object]", loaded)
-    cells = notebook.get("cells")
-    if not isinstance(cells, list):
+    cells = _cells(notebook)
+    if cells is None:
         return None
     lines: list[str] = []
-    for number, cell in enumerate(cast("list[object]", cells), 1):
+    for number, cell in enumerate(cells, 1):
         if isinstance(cell, dict):
             lines.extend(_cell(number, cast("dict[str, object]", cell)))
     return lines
 
 
+def _cells(notebook: dict[str, object]) -> list[object] | None:
+    """Return the cells; before format 4 they lie in worksheets."""
+    cells = notebook.get("cells")
+    if isinstance(cells, list):
+        return cast("list[object]", cells)
+    sheets = notebook.get("worksheets")
+    if not isinstance(sheets, list):
+        return None
+    found: list[object] = []
+    for sheet in cast("list[object]", sheets):
+        inside = cast("dict[str, object]", sheet).get("cells") if isinstance(sheet, dict) else None
+        found.extend(cast("list[object]", inside) if isinstance(inside, list) else ())
+    return found
+
+
 def _cell(number: int, cell: dict[str, object]) -> Iterator[str]:
     kind = str(cell.get("cell_type", "raw"))
-    count = cell.get("execution_count")
+    count = cell.get("execution_count", cell.get("prompt_number"))
     ran = f" [{count}]" if isinstance(count, int) else ""
     yield f"# %% [{kind}] cell {number}{ran}"
-    yield from _lines(cell.get("source"))
+    yield from _lines(cell.get("source", cell.get("input")))
     outputs = cell.get("outputs")
     if isinstance(outputs, list):
         for output in cast("list[object]", outputs):
