@@ -183,3 +183,14 @@ def test_lists_are_the_only_repeated_options() -> None:
         ]
         assert len(many) <= 1, tool.name
         assert not many or positional[-1] is many[0], tool.name
+
+
+def test_a_list_written_as_a_json_text_is_that_list_and_a_pattern_stays_a_pattern() -> None:
+    found = {tool.name: tool for tool in tools()}
+    assert read_arguments(found["read"], {"target": '["a.py:1", "b c.py"]'})["target"] == (
+        "a.py:1",
+        "b c.py",
+    )
+    for odd in ('["unclosed', '["a", 1]"]', "[id]/page.tsx", '["a"'):
+        assert read_arguments(found["read"], {"target": odd})["target"] == (odd,)
+    assert read_arguments(found["grep"], {"pattern": '["a"]'})["pattern"] == ('["a"]',)

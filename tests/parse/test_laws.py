@@ -124,6 +124,24 @@ def test_a_hundred_thousand_brackets_end_soon_and_crash_nothing(language: str, t
     check(text, parsed)
 
 
+@pytest.mark.parametrize(
+    ("language", "start", "dense", "end"),
+    [
+        ("python", b"D = [", b"1,", b"]\ndef f():\n    pass\n"),
+        ("javascript", b"", b"a=1;", b"\nfunction f() {}\n"),
+        ("go", b"package p\nvar d = []byte{\n", b"1,2,3,4,\n", b"}\nfunc f() {}\n"),
+        ("rust", b"const D: [u8; 9] = [\n", b"1,2,3,4,\n", b"];\nfn f() {}\n"),
+        ("java", b"class A { int[] d = {\n", b"1,2,3,4,\n", b"};\n void f() {}\n}\n"),
+    ],
+)
+def test_a_table_of_short_values_does_not_hide_what_stands_round_it(
+    language: str, start: bytes, dense: bytes, end: bytes
+) -> None:
+    parsed = parse(start + dense * (250_000 // len(dense)) + end, language)
+    assert not parsed.is_partial
+    assert "f" in [item.name for item in parsed.definitions]
+
+
 def test_a_line_that_a_scanner_could_hang_on_is_not_parsed() -> None:
     parsed = parse(b"fun f() {}\n" + b"/*" * 20_000, "kotlin")
     assert parsed.is_partial

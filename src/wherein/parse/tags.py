@@ -48,10 +48,11 @@ _READERS = OUTLINES | KEYS
 _MATCH_LIMIT = 4096
 """Matches under way at once; without a bound, broken input can make a query quadratic."""
 
-_STEPS_PER_BYTE = 0.04
+_STEPS_PER_BYTE = 0.15
 _MIN_STEPS = 2_000
-"""Progress calls a parse may make; sound code makes 0.003 to 0.01 a byte, a hundred thousand open
-braces make one or more a byte, each slower than the last. Watching costs nothing that shows."""
+"""Progress calls a parse may make; sound code makes 0.003 to 0.01 a byte, tables of
+short numbers and squeezed statements 0.055, a hundred thousand open braces one or more, each
+slower than the last. Watching costs nothing that shows."""
 
 _LONG_LINED = frozenset({"css", "javascript", "python", "scss", "tsx", "typescript"})
 _MAX_LINE_BYTES = 5_000

@@ -219,6 +219,8 @@ def _argument_hint(tool: Tool, name: str, raw: Mapping[str, object], face: Face)
 
 def _checked(tool: Tool, parameter: Parameter, value: object) -> object:
     """Return ``value`` in the parameter's type, or raise `UsageError`."""
+    if parameter.type is ParameterType.TEXTS and not parameter.takes_one:
+        value = _written_list(value)
     read = _READERS[parameter.type](value)
     if read is None:
         message = f"{tool.name}: {parameter.name} cannot be {_brief(value)}"
@@ -281,6 +283,18 @@ def _read_texts(value: object) -> tuple[str, ...] | None:
         texts = tuple(item for item in items if isinstance(item, str))
         return texts if len(texts) == len(items) else None
     return None
+
+
+def _written_list(value: object) -> object:
+    """Return the list that a text is in JSON: some clients hand over lists so. Others stay."""
+    if not (isinstance(value, str) and value.startswith('["') and value.endswith('"]')):
+        return value
+    import json
+
+    try:
+        return cast("object", json.loads(value))
+    except ValueError:
+        return value
 
 
 def _read_integer(value: object) -> int | None:
