@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wherein.chunk.chunker import chunk_file
-from wherein.chunk.fields import chunk_terms, text_words
+from wherein.chunk.fields import chunk_terms
+from wherein.chunk.words import text_words
 from wherein.parse.tags import parse
 from wherein.tokens import count_terms, identifier_terms, scan_words, term_id
 from wherein.types import FIELDS

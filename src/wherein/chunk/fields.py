@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from wherein.chunk.vocabulary import Vocabulary
-from wherein.tokens import scan_words
+from wherein.chunk.words import CellWords, is_plain, range_words, text_words
 from wherein.types import FIELDS, Chunk, ChunkTerms, Definition, Parsed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["chunk_terms", "text_words"]
+__all__ = ["chunk_terms"]
 
 _BODY, _SIGNATURE, _DOCUMENTATION, _NAMES, _ENCLOSING = range(len(FIELDS))
 _MAX_COUNT = 255
@@ -29,32 +29,6 @@ _WORD_BITS = 32
 _WORD_MASK = (1 << _WORD_BITS) - 1
 _COUNT_BITS = _MAX_LENGTH.bit_length()
 
-_WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
-_BLANK_SIGNS = bytes(byte if byte in _WORD_BYTES else 0x20 for byte in range(256))
-_NAMED_SIGNS = (b"c++", b"C++", b"c#", b"C#", b"f#", b"F#")
-
-
-def text_words(text: bytes) -> list[str]:
-    """Return `tokens.scan_words` of UTF-8 ``text``, three times as fast where it is ASCII."""
-    if _is_plain(text):
-        return text.translate(_BLANK_SIGNS).decode("ascii").split()
-    return scan_words(text.decode("utf-8", "replace"))
-
-
-def _is_plain(text: bytes) -> bool:
-    """Return whether all that is no letter, digit or underscore divides words."""
-    return text.isascii() and not (
-        (b"+" in text or b"#" in text) and any(sign in text for sign in _NAMED_SIGNS)
-    )
-
-
-def _reader(text: bytes) -> Callable[[int, int], list[str]]:
-    """Return what gives the words between two offsets; most files are made plain in one go."""
-    if _is_plain(text):
-        blanked = text.translate(_BLANK_SIGNS).decode("ascii")
-        return lambda start, end: blanked[start:end].split()
-    return lambda start, end: text_words(text[start:end])
-
 
 @lru_cache(maxsize=1 << 16)
 def _name_words(text: str) -> tuple[str, ...]:
@@ -62,7 +36,7 @@ def _name_words(text: str) -> tuple[str, ...]:
 
 
 class _Words:
-    """The words of a file, one cell after the other; a cell is ``chunk << _FIELD_BITS | field``."""
+    """Words of a file, one cell after the other; a cell is ``chunk << _FIELD_BITS | field``."""
 
     __slots__ = ("cells", "sizes", "words")
 
@@ -80,6 +54,14 @@ class _Words:
     def add_names(self, cell: int, names: Iterable[str]) -> None:
         self.add(cell, list(chain.from_iterable(map(_name_words, names))))
 
+    def numbers(self, vocabulary: Vocabulary) -> CellWords:
+        """Return the cell and the number of each word."""
+        import numpy as np
+
+        found = map(vocabulary.number_of.__getitem__, self.words)
+        numbers = np.fromiter(found, np.int64, len(self.words))
+        return np.array(self.cells, np.int64).repeat(self.sizes), numbers
+
 
 def chunk_terms(
     text: bytes, chunks: Sequence[Chunk], parsed: Parsed | None
@@ -91,25 +73,45 @@ def chunk_terms(
         chunks: Its chunks, from `chunker.chunk_file`.
         parsed: The parse they were made from, or None.
     """
-    words = _Words()
-    read = _reader(text)
+    names = _Words()
     signatures = _signatures(chunks, parsed.definitions if parsed else ())
-    comments = _comments(chunks, parsed.comments if parsed else ())
     for index, chunk in enumerate(chunks):
         cell = index << _FIELD_BITS
-        start, end = chunk.start_byte, chunk.end_byte
-        for first, last in comments.get(index, ()):
-            words.add(cell + _BODY, read(start, first))
-            words.add(cell + _DOCUMENTATION, read(first, last))
-            start = last
-        words.add(cell + _BODY, read(start, end))
         if signatures[index]:
-            words.add_names(cell + _SIGNATURE, signatures[index])
+            names.add_names(cell + _SIGNATURE, signatures[index])
         if chunk.names:
-            words.add_names(cell + _NAMES, chunk.names)
+            names.add_names(cell + _NAMES, chunk.names)
         if chunk.enclosing:
-            words.add_names(cell + _ENCLOSING, chunk.enclosing)
-    return _count(words, len(chunks))
+            names.add_names(cell + _ENCLOSING, chunk.enclosing)
+    starts, cells = _ranges(chunks, _comments(chunks, parsed.comments if parsed else ()))
+    vocabulary = _current_vocabulary()
+    parts = [names.numbers(vocabulary)]
+    if is_plain(text):
+        parts.append(range_words(text, starts, cells, vocabulary))
+    else:
+        said = _Words()
+        for cell, (start, end) in zip(cells, pairwise([*starts, len(text)]), strict=True):
+            said.add(cell, text_words(text[start:end]))
+        parts.append(said.numbers(vocabulary))
+    return _count(parts, vocabulary, len(chunks))
+
+
+def _ranges(
+    chunks: Sequence[Chunk], comments: Mapping[int, Sequence[tuple[int, int]]]
+) -> tuple[list[int], list[int]]:
+    """Return where each part of a body or of the documentation begins, and its cell."""
+    starts: list[int] = []
+    cells: list[int] = []
+    for index, chunk in enumerate(chunks):
+        cell = index << _FIELD_BITS
+        start = chunk.start_byte
+        for first, last in comments.get(index, ()):
+            starts += (start, first)
+            cells += (cell + _BODY, cell + _DOCUMENTATION)
+            start = last
+        starts.append(start)
+        cells.append(cell + _BODY)
+    return starts, cells
 
 
 def _comments(
@@ -150,15 +152,12 @@ def _signatures(
 _vocabulary = Vocabulary()
 
 
-def _numbers(words: _Words) -> tuple[Vocabulary, NDArray[np.int64]]:
-    """Return the numbers of the words, and the vocabulary they are from."""
-    import numpy as np
-
+def _current_vocabulary() -> Vocabulary:
+    """Return the vocabulary to use for one file."""
     global _vocabulary  # noqa: PLW0603 - started anew so that a million files do not fill memory
     if len(_vocabulary.number_of) > _MAX_VOCABULARY:
         _vocabulary = Vocabulary()
-    numbers = map(_vocabulary.number_of.__getitem__, words.words)
-    return _vocabulary, np.fromiter(numbers, np.int64, len(words.words))
+    return _vocabulary
 
 
 def _firsts(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -179,15 +178,15 @@ class _Cells(NamedTuple):
     total: NDArray[np.int64]
 
 
-def _cells(words: _Words, word: NDArray[np.int64]) -> _Cells:
+def _cells(parts: Sequence[CellWords]) -> _Cells:
     """Add the words up by cell; those of the documentation count in the body too."""
     import numpy as np
 
     # Keys are put together with shifts: numpy divides integers ten times slower.
-    keys = np.array(words.cells, np.int64).repeat(words.sizes)
+    keys = np.concatenate([cell for cell, _ in parts])
     said = (keys & _FIELD_MASK) == _DOCUMENTATION
     keys <<= _WORD_BITS
-    keys |= word
+    keys |= np.concatenate([word for _, word in parts])
     also = keys[said]
     also -= (_DOCUMENTATION - _BODY) << _WORD_BITS
     keys = np.concatenate((keys, also))
@@ -200,12 +199,13 @@ def _cells(words: _Words, word: NDArray[np.int64]) -> _Cells:
     return _Cells(keys >> _WORD_BITS, keys & _WORD_MASK, np.minimum(count, _MAX_LENGTH))
 
 
-def _count(words: _Words, n_chunks: int) -> tuple[ChunkTerms, Mapping[int, str]]:
+def _count(
+    parts: Sequence[CellWords], vocabulary: Vocabulary, n_chunks: int
+) -> tuple[ChunkTerms, Mapping[int, str]]:
     """Turn words into terms and add them up by chunk, term and field."""
     import numpy as np
 
-    vocabulary, word = _numbers(words)
-    cell, word, count = _cells(words, word)
+    cell, word, count = _cells(parts)
     term, n_terms = vocabulary.terms_of(word)
     cell, count = cell.repeat(n_terms), count.repeat(n_terms)
     lengths = np.bincount(cell, count, n_chunks << _FIELD_BITS)

@@ -33,6 +33,21 @@ class _Index(dict[str, int]):
         return number
 
 
+class _ShortIndex(dict[int, int]):
+    """A word of at most eight ASCII bytes, read as a little-endian integer, to its number."""
+
+    __slots__ = ("_number_of",)
+
+    def __init__(self, number_of: _Index) -> None:
+        super().__init__()
+        self._number_of = number_of
+
+    def __missing__(self, value: int) -> int:
+        word = value.to_bytes(8, "little").rstrip(b"\0").decode("ascii")
+        number = self[value] = self._number_of[word]
+        return number
+
+
 class Vocabulary:
     """Numbers for words and terms, and which terms a word has.
 
@@ -43,6 +58,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.number_of = _Index(self)
+        self.number_of_short = _ShortIndex(self.number_of)
         self.names: list[str] = []
         """Term number to the term."""
         self._number_of_term: dict[str, int] = {}
