@@ -194,3 +194,13 @@ def test_a_list_written_as_a_json_text_is_that_list_and_a_pattern_stays_a_patter
     for odd in ('["unclosed', '["a", 1]"]', "[id]/page.tsx", '["a"'):
         assert read_arguments(found["read"], {"target": odd})["target"] == (odd,)
     assert read_arguments(found["grep"], {"pattern": '["a"]'})["pattern"] == ('["a"]',)
+
+
+def test_a_choice_that_is_not_there_is_answered_with_all_that_are() -> None:
+    found = {tool.name: tool for tool in tools()}
+    with pytest.raises(UsageError) as caught:
+        read_arguments(found["grep"], {"pattern": "x", "case": "insensitive"})
+    assert caught.value.hint == "it is one of sensitive, ignore, smart"
+    with pytest.raises(UsageError) as caught:
+        read_arguments(found["grep"], {"pattern": "x", "output": "Content"})
+    assert caught.value.hint == "did you mean 'content'?"

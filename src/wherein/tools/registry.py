@@ -14,7 +14,7 @@ from itertools import chain
 from math import isnan
 from typing import cast
 
-from wherein.errors import UsageError, near_name_hint
+from wherein.errors import UsageError
 
 __all__ = [
     "MAX_TOKENS",
@@ -234,8 +234,10 @@ def _checked(tool: Tool, parameter: Parameter, value: object) -> object:
 def _check_item(tool: Tool, parameter: Parameter, item: object) -> None:
     if parameter.choices and item not in parameter.choices:
         message = f"{tool.name}: {parameter.name} cannot be {_brief(item)}"
-        words = _type_words(parameter)
-        hint = near_name_hint(str(item), parameter.choices, fallback=f"it is {words}")
+        # All of them rather than the nearest: to "insensitive", that is "sensitive".
+        folded = str(item).lower()
+        is_case = folded in parameter.choices
+        hint = f"did you mean {folded!r}?" if is_case else f"it is {_type_words(parameter)}"
         raise UsageError(message, hint=hint)
     if isinstance(item, int | float) and not isinstance(item, bool):
         too_small = parameter.minimum is not None and item < parameter.minimum
