@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.tokens import term_id
+from wherein.embed.pieces import piece_buckets
 
 N_COLUMNS = 6
 BODY, SIGNATURE, COMMENTS, NAMES, ENCLOSING, REST = range(N_COLUMNS)
@@ -20,35 +20,6 @@ FEWEST_TERMS = 4
 """A passage of fewer terms is a stub that any query could ask for."""
 KINDS = ("documentation", "name", "test", "error", "heading", "change")
 DOCUMENTATION, NAME, TEST, ERROR, HEADING, CHANGE = range(len(KINDS))
-
-
-@dataclass
-class Vocabulary:
-    """Terms that have a row of their own; every other term shares one of the buckets."""
-
-    terms: list[str]
-    n_buckets: int
-
-    def __post_init__(self) -> None:
-        self.numbers = {term: number for number, term in enumerate(self.terms)}
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table: the terms, then the buckets."""
-        return len(self.terms) + self.n_buckets
-
-    def row(self, term: str) -> int:
-        """Return the row of a term, by its id's remainder when the vocabulary lacks it."""
-        known = self.numbers.get(term)
-        if known is not None:
-            return known
-        if not self.n_buckets:
-            return -1
-        return len(self.terms) + term_id(term) % self.n_buckets
-
-    def rows(self, strings: Sequence[str]) -> NDArray[np.int32]:
-        """Return the rows of many terms."""
-        return np.array([self.row(term) for term in strings], np.int32)
 
 
 @dataclass
@@ -68,14 +39,47 @@ class Ragged:
 
 
 @dataclass
+class Vocabulary:
+    """Terms that have a row of their own; every other term is the mean of its pieces' buckets."""
+
+    terms: list[str]
+    n_buckets: int
+
+    def __post_init__(self) -> None:
+        self.numbers = {term: number for number, term in enumerate(self.terms)}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: the terms, then the buckets."""
+        return len(self.terms) + self.n_buckets
+
+    def rows_of(self, term: str) -> tuple[int, ...]:
+        """Return the row of a term, or the rows of its pieces when the vocabulary lacks it."""
+        known = self.numbers.get(term)
+        if known is not None:
+            return (known,)
+        n = len(self.terms)
+        return tuple(n + bucket for bucket in piece_buckets(term, self.n_buckets))
+
+    def rows(self, strings: Sequence[str]) -> Ragged:
+        """Return the rows of many terms."""
+        found = [self.rows_of(term) for term in strings]
+        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in found])]).astype(np.int64)
+        return Ragged(offsets, np.array([row for rows in found for row in rows], np.int32))
+
+
+@dataclass
 class Pairs:
     """Passages and the queries that point at them, of all packages together."""
 
     passages: Ragged
+    shares: NDArray[np.float32]
+    """For each value of ``passages``: 1, or one over the number of pieces of its term."""
     counts: NDArray[np.uint8]
     languages: NDArray[np.uint8]
     packages: NDArray[np.int32]
     queries: Ragged
+    query_shares: NDArray[np.float32]
     joined: NDArray[np.bool_]
     query_passages: NDArray[np.int64]
     query_kinds: NDArray[np.uint8]
@@ -135,8 +139,9 @@ def load_pairs(
     sizes = [len(part["lengths"]) for part in parts]
     shifts = np.repeat(np.cumsum([0, *sizes[:-1]]), [len(p["query_passages"]) for p in parts])
     return Pairs(
-        Ragged(p_offsets, joined["rows"]), joined["counts"], joined["languages"],
-        joined["packages"], Ragged(q_offsets, joined["query_rows"]), joined["query_joined"],
+        Ragged(p_offsets, joined["rows"]), joined["shares"], joined["counts"],
+        joined["languages"], joined["packages"], Ragged(q_offsets, joined["query_rows"]),
+        joined["query_shares"], joined["query_joined"],
         joined["query_passages"] + shifts, joined["query_kinds"], [path.stem for path in shards],
     )  # fmt: skip
 
@@ -177,31 +182,55 @@ def _part(
 ) -> dict[str, NDArray]:
     """Return a shard's arrays over the vocabulary, without what is not kept."""
     rows_of = vocabulary.rows(load_strings(arrays))
-    lengths, target = np.diff(arrays["offsets"]), arrays["query_passages"]
-    renumber = np.cumsum(keep) - 1
-    row_keep = np.repeat(keep, lengths)
-    q_lengths = np.diff(arrays["query_offsets"])
-    term_keep = np.repeat(query_keep, q_lengths)
-    query_rows, is_joined = rows_of[arrays["query_terms"]], arrays["query_joined"]
+    target, renumber = arrays["query_passages"], np.cumsum(keep) - 1
+    term_keep = np.repeat(keep, np.diff(arrays["offsets"]))
+    rows, lengths, entries, shares = _widened(
+        rows_of, arrays["terms"], arrays["offsets"], term_keep
+    )
     # A joined term counts only where the vocabulary knows the identifier.
-    term_keep &= ~is_joined | (query_rows < len(vocabulary.terms))
-    owner = np.repeat(np.arange(len(q_lengths)), q_lengths)[term_keep]
+    first = rows_of.values[rows_of.offsets[:-1]][arrays["query_terms"]]
+    asked_keep = np.repeat(query_keep, np.diff(arrays["query_offsets"]))
+    asked_keep &= ~arrays["query_joined"] | (first < len(vocabulary.terms))
+    query_rows, q_lengths, asked, query_shares = _widened(
+        rows_of, arrays["query_terms"], arrays["query_offsets"], asked_keep
+    )
     return {
-        "rows": rows_of[arrays["terms"]][row_keep],
-        "counts": arrays["counts"][row_keep],
+        "rows": rows,
+        "shares": shares,
+        "counts": arrays["counts"][entries],
         "lengths": lengths[keep],
         "languages": arrays["languages"][keep],
         "packages": np.full(int(keep.sum()), number, np.int32),
-        "query_rows": query_rows[term_keep],
-        "query_joined": is_joined[term_keep],
-        "query_lengths": np.bincount(owner, minlength=len(q_lengths))[query_keep],
+        "query_rows": query_rows,
+        "query_shares": query_shares,
+        "query_joined": arrays["query_joined"][asked],
+        "query_lengths": q_lengths[query_keep],
         "query_passages": renumber[target][query_keep].astype(np.int64),
         "query_kinds": arrays["query_kinds"][query_keep],
     }
 
 
+def _widened(
+    rows_of: Ragged, terms: NDArray, offsets: NDArray, kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Return the rows of the kept terms, an unknown one as its pieces.
+
+    Returns:
+        The rows; how many each owner has, those that lost all of their terms included; the place
+        in ``terms`` that each row is of; and its share of it.
+    """
+    entries = np.flatnonzero(kept)
+    places, bounds = rows_of.take(terms[entries].astype(np.int64))
+    sizes = np.diff(bounds)
+    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[entries]
+    lengths = np.bincount(owners, sizes, minlength=len(offsets) - 1).astype(np.int64)
+    shares = (1 / np.repeat(sizes, sizes)).astype(np.float32)
+    return rows_of.values[places], lengths, np.repeat(entries, sizes), shares
+
+
 _ARRAYS = (
-    "counts", "languages", "packages", "joined", "query_passages", "query_kinds",
+    "shares", "counts", "languages", "packages", "query_shares", "joined", "query_passages",
+    "query_kinds",
 )  # fmt: skip
 
 

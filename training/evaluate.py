@@ -99,11 +99,12 @@ def dense_scores(model: Model, case: Case, dim: int) -> NDArray[np.float32]:
     rows, counts = pairs.passages.values[places], pairs.counts[places]
     shown = np.ones(len(rows), bool)
     features = passage_features(counts, shown, ~shown)
-    weights = (features @ model.field_weights) * model.passage_weights[rows]
+    weights = (features @ model.field_weights) * model.passage_weights[rows] * pairs.shares[places]
     passages = sum_rows(offsets, rows, weights, table)
     places, offsets = pairs.queries.take(case.queries)
     rows = pairs.queries.values[places]
     weights = model.query_weights[rows] * np.where(pairs.joined[places], model.joined_weight, 1.0)
+    weights = weights * pairs.query_shares[places]
     return sum_rows(offsets, rows, weights, table) @ passages.T
 
 

@@ -42,9 +42,8 @@ def main() -> None:
     options = parser.parse_args()
     pairs, vocabulary = open_pairs(options.dataset)
     model = Model.load(options.model)
-    rows_of = model.vocabulary.rows([*vocabulary.terms])
-    shared = np.arange(vocabulary.n_buckets) % max(1, model.vocabulary.n_buckets)
-    rows_of = np.concatenate([rows_of, len(model.vocabulary.terms) + shared]).astype(np.int32)
+    if vocabulary.terms != model.vocabulary.terms:
+        raise SystemExit("the model was trained on another dataset")
     table = np.ascontiguousarray(model.table[:, :DIMENSIONS])
     rng = np.random.default_rng(11)
     clusters = np.zeros(len(pairs.packages), np.int64)
@@ -54,10 +53,11 @@ def main() -> None:
         if begin == end:
             continue
         places, offsets = pairs.passages.take(np.arange(begin, end))
-        rows = rows_of[pairs.passages.values[places]]
+        rows = pairs.passages.values[places]
         shown = np.ones(len(rows), bool)
         features = passage_features(pairs.counts[places], shown, ~shown)
         weights = (features @ model.field_weights) * model.passage_weights[rows]
+        weights *= pairs.shares[places]
         vectors = sum_rows(offsets, rows, weights, table)
         clusters[begin:end] = first + clusters_of(vectors, rng)
         first = int(clusters[begin:end].max()) + 1

@@ -48,6 +48,7 @@ class Repository:
     paths: list[str]
     files: NDArray[np.int32]
     terms: ChunkTerms
+    strings: dict[int, str]
 
 
 def read_repository(name: str, root: Path, kept: Path) -> Repository:
@@ -58,7 +59,9 @@ def read_repository(name: str, root: Path, kept: Path) -> Repository:
         terms = ChunkTerms(
             arrays["offsets"], arrays["term_ids"], arrays["counts"], arrays["lengths"]
         )
-        return Repository(name, arrays["paths"].tolist(), arrays["files"], terms)
+        names = arrays["names"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        strings = dict(zip(arrays["named_ids"].tolist(), names, strict=True))
+        return Repository(name, arrays["paths"].tolist(), arrays["files"], terms, strings)
 
 
 def _write_terms(root: Path, kept: Path) -> None:
@@ -66,6 +69,7 @@ def _write_terms(root: Path, kept: Path) -> None:
     paths: list[str] = []
     files: list[NDArray[np.int32]] = []
     parts: list[ChunkTerms] = []
+    strings: dict[int, str] = {}
     for listed in list_files(root, settings).files:
         source = listed.file
         if source.kind is not FileKind.CODE:
@@ -76,7 +80,8 @@ def _write_terms(root: Path, kept: Path) -> None:
         text = decoded.text.encode("utf-8", "surrogatepass")
         parsed = parse(text, source.language)
         chunks = chunk_file(text, source.language, parsed, CHUNK_CHARS)
-        terms, _ = chunk_terms(text, chunks, parsed)
+        terms, found = chunk_terms(text, chunks, parsed)
+        strings.update(found)
         files.append(np.full(len(chunks), len(paths), np.int32))
         paths.append(source.path)
         parts.append(terms)
@@ -84,6 +89,8 @@ def _write_terms(root: Path, kept: Path) -> None:
     np.savez(
         kept,
         paths=np.array(paths),
+        named_ids=np.array(list(strings), np.uint64),
+        names=np.frombuffer("\n".join(strings.values()).encode("utf-8", "surrogatepass"), np.uint8),
         files=np.concatenate(files),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
         term_ids=np.concatenate([part.term_ids for part in parts]),
@@ -117,7 +124,7 @@ def judge(
     model: Embedder, repository: Repository, queries: list[dict], *, by_file: bool
 ) -> list[float]:
     """Return the NDCG@10 of each query."""
-    vectors = model.embed_chunks(repository.terms, {}, ())
+    vectors = model.embed_chunks(repository.terms, repository.strings, ())
     figures: list[float] = []
     for query in queries:
         scores = vectors @ model.embed_query(query["query"])

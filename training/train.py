@@ -190,6 +190,7 @@ class Batcher:
         features = passage_features(
             pairs.counts[places], np.repeat(with_name, lengths), np.repeat(with_rest, lengths)
         )
+        features *= pairs.shares[places, None]
         # Long passages lose more terms, so that none costs more than `most_terms`.
         chance = np.minimum(1 - options.dropout, options.most_terms / np.maximum(lengths, 1))
         kept = (rng.random(len(places)) < np.repeat(chance, lengths)) & features.any(axis=1)
@@ -209,6 +210,7 @@ class Batcher:
         rows, joined = pairs.queries.values[places], pairs.joined[places]
         owners = np.repeat(np.arange(len(chosen)), np.diff(offsets))
         kept = self.rng.random(len(places)) >= self.options.dropout / 2
+        kept = kept * pairs.query_shares[places]
         if longer.any():
             more, bounds = pairs.passages.take(pairs.query_passages[chosen[longer]])
             asked = np.repeat(np.flatnonzero(longer), np.diff(bounds))
@@ -217,7 +219,7 @@ class Batcher:
             order = np.argsort(owners, kind="stable")
             rows = np.concatenate([rows, pairs.passages.values[more[said]]])[order]
             joined = np.concatenate([joined, np.zeros(said.sum(), bool)])[order]
-            kept = np.concatenate([kept, np.ones(said.sum(), bool)])[order]
+            kept = np.concatenate([kept, pairs.shares[more[said]]])[order]
             offsets = np.searchsorted(owners[order], np.arange(len(chosen) + 1))
         return (
             torch.from_numpy(rows.astype(np.int64)),

@@ -11,6 +11,7 @@ from wherein.embed.arrays import normalised, weighted_sums
 from wherein.embed.bundled import BundledEmbedder
 from wherein.embed.hashing import HashingEmbedder
 from wherein.embed.load import load_embedder
+from wherein.embed.pieces import piece_buckets, term_pieces
 from wherein.embed.protocol import Embedder
 from wherein.embed.weights import MAGIC, Weights, open_weights, verify, write_weights
 from wherein.embed.words import query_features
@@ -45,6 +46,7 @@ def chunk_terms(*texts: str) -> ChunkTerms:
         found = count_terms(scan_words(text))
         for term in sorted(found, key=term_id):
             ids.append(term_id(term))
+            STRINGS[term_id(term)] = term
             counts.append([min(found[term], 255), 0, 0, 0, 0])
         offsets.append(len(ids))
     return ChunkTerms(
@@ -55,6 +57,9 @@ def chunk_terms(*texts: str) -> ChunkTerms:
     )
 
 
+STRINGS: dict[int, str] = {}
+"""The term behind each id that `chunk_terms` met."""
+
 EMBEDDERS: list[Embedder] = [BundledEmbedder(small_weights()), HashingEmbedder()]
 
 
@@ -62,7 +67,7 @@ EMBEDDERS: list[Embedder] = [BundledEmbedder(small_weights()), HashingEmbedder()
 @given(st.lists(st.text("abc dEF_1é漢", max_size=60), max_size=40))
 @settings(derandomize=True, max_examples=40, deadline=None)
 def test_every_chunk_has_length_one_or_is_zero(embedder: Embedder, texts: list[str]) -> None:
-    vectors = embedder.embed_chunks(chunk_terms(*texts), {}, texts)
+    vectors = embedder.embed_chunks(chunk_terms(*texts), STRINGS, texts)
     assert vectors.shape == (len(texts), 256)
     assert vectors.dtype == np.float32
     lengths = np.linalg.norm(vectors, axis=1)
@@ -76,15 +81,15 @@ def test_every_chunk_has_length_one_or_is_zero(embedder: Embedder, texts: list[s
 def test_a_chunks_vector_does_not_depend_on_its_neighbours(
     embedder: Embedder, texts: list[str]
 ) -> None:
-    together = embedder.embed_chunks(chunk_terms(*texts), {}, texts)
-    alone = [embedder.embed_chunks(chunk_terms(text), {}, [text])[0] for text in texts]
+    together = embedder.embed_chunks(chunk_terms(*texts), STRINGS, texts)
+    alone = [embedder.embed_chunks(chunk_terms(text), STRINGS, [text])[0] for text in texts]
     np.testing.assert_allclose(together, np.stack(alone), atol=2e-6)
 
 
 @pytest.mark.parametrize("embedder", EMBEDDERS)
 def test_what_shares_words_is_nearer_than_what_does_not(embedder: Embedder) -> None:
     near, far = embedder.embed_chunks(
-        chunk_terms("def parse_header(value): pass", "while socket: poll()"), {}, ["", ""]
+        chunk_terms("def parse_header(value): pass", "while socket: poll()"), STRINGS, ["", ""]
     )
     query = embedder.embed_query("parse the header")
     assert near @ query > far @ query
@@ -98,9 +103,60 @@ def test_a_query_without_words_is_zero(embedder: Embedder, text: str) -> None:
 
 def test_a_term_outside_the_vocabulary_still_tells_texts_apart() -> None:
     embedder = BundledEmbedder(small_weights())
-    same, other = embedder.embed_chunks(chunk_terms("frobnicator", "quuxify"), {}, ["", ""])
-    assert same @ embedder.embed_query("frobnicator") == pytest.approx(1.0, abs=1e-5)
-    assert other @ embedder.embed_query("frobnicator") < 0.9
+    same, other = embedder.embed_chunks(chunk_terms("frobnicator", "quuxify"), STRINGS, ["", ""])
+    query = embedder.embed_query("frobnicator")
+    assert same @ query > 0.7
+    assert other @ query < 0.5
+
+
+def test_unknown_terms_with_pieces_in_common_are_near_one_another() -> None:
+    embedder = BundledEmbedder(small_weights(n_buckets=4_096))
+    near, far = embedder.embed_chunks(chunk_terms("frobnicators", "quuxify"), STRINGS, ["", ""])
+    query = embedder.embed_query("frobnicatory")
+    assert near @ query > 0.5
+    assert abs(far @ query) < 0.3
+
+
+def test_an_unknown_term_is_the_mean_of_its_pieces_beside_what_is_known() -> None:
+    weights = small_weights()
+    n = len(weights.term_ids)
+    rows = [n + bucket for bucket in piece_buckets("zstd", weights.n_buckets)]
+    assert len(rows) == 3
+    place = int(np.searchsorted(weights.term_ids, np.uint64(term_id("header"))))
+    table = weights.table.astype(np.float32)
+    passage = weights.passage_weights
+    made = (passage[rows] @ table[rows]) / 3 + passage[place] * table[place]
+    found = BundledEmbedder(weights).embed_chunks(chunk_terms("zstd header"), STRINGS, [""])[0]
+    np.testing.assert_allclose(found, made / np.linalg.norm(made), atol=1e-5)
+    asked = weights.query_weights
+    made = (asked[rows] @ table[rows]) / 3 + asked[place] * table[place]
+    found = BundledEmbedder(weights).embed_query("zstd header")
+    np.testing.assert_allclose(found, made / np.linalg.norm(made), atol=1e-5)
+
+
+def test_terms_of_many_files_worth_of_unknown_words_are_put_together_in_blocks() -> None:
+    words = [f"zq{chr(97 + i % 26)}{chr(97 + i // 26)}rb" for i in range(600)]
+    embedder = BundledEmbedder(small_weights())
+    together = embedder.embed_chunks(chunk_terms(*words), STRINGS, words)
+    for place in (0, 511, 512, 599):
+        alone = embedder.embed_chunks(chunk_terms(words[place]), STRINGS, [""])[0]
+        np.testing.assert_allclose(together[place], alone, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("term", "pieces"),
+    [
+        ("a", ("<a>",)),
+        ("io", ("<io>",)),
+        ("zstd", ("<zst", "zstd", "std>")),
+        ("frobnicator", ("<fro", "robn", "bnic", "nica", "cato", "tor>")),
+    ],
+)
+def test_the_pieces_of_a_term_stay_what_the_model_was_trained_with(
+    term: str, pieces: tuple[str, ...]
+) -> None:
+    assert term_pieces(term) == pieces
+    assert len(piece_buckets(term, 20_192)) == len(pieces)
 
 
 def test_neighbouring_words_find_the_identifier_they_make() -> None:
@@ -108,17 +164,17 @@ def test_neighbouring_words_find_the_identifier_they_make() -> None:
     assert plain == ["get", "or", "creat", "a", "session", "store", "sessionstore"]
     assert joined == ["getor", "orcreat", "getorcreat", "creata", "orcreata"]
     embedder = BundledEmbedder(small_weights())
-    whole = embedder.embed_chunks(chunk_terms("sessionstor"), {}, [""])[0]
+    whole = embedder.embed_chunks(chunk_terms("sessionstor"), STRINGS, [""])[0]
     assert whole @ embedder.embed_query("session store") > whole @ embedder.embed_query("session")
 
 
 def test_fewer_dimensions_are_the_first_of_them() -> None:
     weights = small_weights()
     terms = chunk_terms("parse header value")
-    whole = BundledEmbedder(weights).embed_chunks(terms, {}, [""])
+    whole = BundledEmbedder(weights).embed_chunks(terms, STRINGS, [""])
     part = BundledEmbedder(weights, dim=64)
     np.testing.assert_allclose(
-        part.embed_chunks(terms, {}, [""]), normalised(whole[:, :64]), atol=1e-5
+        part.embed_chunks(terms, STRINGS, [""]), normalised(whole[:, :64]), atol=1e-5
     )
     assert part.dim == 64
     assert part.fingerprint != BundledEmbedder(weights).fingerprint
@@ -200,7 +256,7 @@ def test_the_bundled_model_knows_words_that_mean_the_same(
     query: str, right: str, wrong: str
 ) -> None:
     embedder = BundledEmbedder()
-    first, second = embedder.embed_chunks(chunk_terms(right, wrong), {}, ["", ""])
+    first, second = embedder.embed_chunks(chunk_terms(right, wrong), STRINGS, ["", ""])
     vector = embedder.embed_query(query)
     assert first @ vector > second @ vector
 

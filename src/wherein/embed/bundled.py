@@ -8,12 +8,14 @@ no tokenizer and no network. How it was made is told in ``training/README.md``, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wherein.embed.arrays import normalised, weighted_sums
+from wherein.embed.pieces import piece_buckets
 from wherein.embed.weights import Weights, open_weights
 from wherein.embed.words import query_features
 from wherein.errors import SettingsError
@@ -29,6 +31,9 @@ DIMENSIONS = (256, 128, 64)
 
 _BLOCK = 32
 """Chunks done in one product. Their distinct terms are few enough to fit the cache as float32."""
+
+_MADE = 512
+"""Terms put together from their pieces at once."""
 
 _LOG_COUNTS = np.log1p(np.arange(256, dtype=np.float32))
 
@@ -58,23 +63,29 @@ class BundledEmbedder:
     def embed_chunks(
         self, terms: ChunkTerms, strings: Mapping[int, str], texts: Sequence[str]
     ) -> NDArray[np.float32]:
-        """Return one vector for each chunk; ``strings`` and ``texts`` are not looked at."""
-        del strings, texts
+        """Return one vector for each chunk; ``texts`` are not looked at."""
+        del texts
         n_chunks = len(terms.offsets) - 1
-        rows = self._rows(terms.term_ids)
+        ids, columns = np.unique(terms.term_ids, return_inverse=True)
+        rows = self._rows(ids)
+        passage_weights = np.where(rows >= 0, self._weights.passage_weights[rows], np.float32(1))
         weights = (_LOG_COUNTS[terms.counts] @ self._weights.field_weights).astype(np.float32)
-        weights *= self._weights.passage_weights[rows]
+        weights *= passage_weights[columns]
+        unknown = np.flatnonzero(rows < 0)
+        names = [strings[term] for term in ids[unknown].tolist()]
+        made = self._made(names, self._weights.passage_weights)
+        place = np.zeros(len(ids), np.intp)
+        place[unknown] = np.arange(len(unknown))
         vectors = np.zeros((n_chunks, self.dim), np.float32)
         for first in range(0, n_chunks, _BLOCK):
             offsets = terms.offsets[first : first + _BLOCK + 1]
             begin, end = int(offsets[0]), int(offsets[-1])
-            # Columns follow the ids, not the rows: two unknown terms of a chunk may share a bucket.
-            _, places, columns = np.unique(
-                terms.term_ids[begin:end], return_index=True, return_inverse=True
-            )
-            table = self._table[rows[begin:end][places]].astype(np.float32)
+            chosen, inner = np.unique(columns[begin:end], return_inverse=True)
+            table = self._table[rows[chosen]].astype(np.float32)
+            lacking = rows[chosen] < 0
+            table[lacking] = made[place[chosen[lacking]]]
             vectors[first : first + _BLOCK] = weighted_sums(
-                offsets - begin, columns, weights[begin:end], table
+                offsets - begin, inner, weights[begin:end], table
             )
         return normalised(vectors)
 
@@ -86,12 +97,34 @@ class BundledEmbedder:
         weights = self._weights.query_weights[rows]
         weights[len(plain) :] *= self._weights.joined_weight
         # Neighbouring words that are no known identifier together say nothing new.
-        weights[len(plain) :][rows[len(plain) :] >= len(self._weights.term_ids)] = 0.0
-        return normalised((weights @ self._table[rows].astype(np.float32))[None, :])[0]
+        weights[rows < 0] = 0.0
+        unknown = [term for term, row in zip(plain, rows.tolist(), strict=False) if row < 0]
+        pieces = self._made(unknown, self._weights.query_weights).sum(axis=0)
+        known = weights @ self._table[rows].astype(np.float32)
+        return normalised((known + pieces)[None, :])[0]
+
+    def _made(self, unknown: Sequence[str], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the weighted vectors of terms without a row: the mean of their pieces' rows."""
+        if not unknown:
+            return np.zeros((0, self.dim), np.float32)
+        pieces = [piece_buckets(term, self._weights.n_buckets) for term in unknown]
+        sizes = np.fromiter(map(len, pieces), np.intp, len(pieces))
+        flat = np.fromiter(chain.from_iterable(pieces), np.intp, int(sizes.sum()))
+        flat += len(self._weights.term_ids)
+        shares = weights[flat] / np.repeat(sizes, sizes).astype(np.float32)
+        ends = np.cumsum(sizes)
+        made = np.zeros((len(pieces), self.dim), np.float32)
+        for first in range(0, len(pieces), _MADE):
+            last = min(first + _MADE, len(pieces))
+            begin, end = int(ends[first] - sizes[first]), int(ends[last - 1])
+            parts = self._table[flat[begin:end]] * shares[begin:end, None]
+            np.add.reduceat(
+                parts, ends[first:last] - sizes[first:last] - begin, out=made[first:last]
+            )
+        return made
 
     def _rows(self, ids: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return each term's row of the table."""
+        """Return each term's row of the table, -1 for a term that has none."""
         known = self._weights.term_ids
         places = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-        buckets = (ids % np.uint64(self._weights.n_buckets)).astype(np.intp) + len(known)
-        return np.where(known[places] == ids, places, buckets)
+        return np.where(known[places] == ids, places, -1)

@@ -24,7 +24,7 @@ from wherein.errors import ProviderError
 
 __all__ = ["MAGIC", "Weights", "open_weights", "verify", "write_weights"]
 
-MAGIC = b"WHEREIN\x01"
+MAGIC = b"WHEREIN\x02"
 _ALIGNMENT = 64
 _REINSTALL = "reinstall the package, or set model to none"
 
@@ -34,8 +34,8 @@ class Weights:
     """A static model as arrays.
 
     Row ``i`` of ``table`` is the vector of the term with id ``term_ids[i]``; the rows after those
-    are buckets that all other terms share. The row scales of the int8 table are part of the term
-    weights, so ``table`` is never multiplied by them apart.
+    are buckets of pieces, of which all other terms are made (`pieces`). The row scales of the int8
+    table are part of the term weights, so ``table`` is never multiplied by them apart.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Weights:
 
     @property
     def n_buckets(self) -> int:
-        """Rows that unknown terms share."""
+        """Rows that the pieces of unknown terms share."""
         return len(self.table) - len(self.term_ids)
 
 
