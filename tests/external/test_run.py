@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess  # noqa: TID251 - the one that is killed is no child of `run`
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,23 @@ def test_a_report_is_read_at_the_end_and_stops_a_program_that_writes_too_much(
     assert (len(endless.stderr), endless.is_report_full) == (1000, True)
     ended = run(["sh", "-c", "head -c 5000 /dev/zero >&2"], cwd=tmp_path, timeout_s=30, **limits)
     assert ended.is_report_full
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the CPU of another process")
+def test_a_program_that_never_ends_does_not_outlive_us_for_long(tmp_path: Path) -> None:
+    script = (
+        "from wherein.external.run import run\n"
+        "from pathlib import Path\n"
+        "run(['sh', '-c', 'echo $$ > pid; while :; do :; done'], cwd=Path('.'), timeout_s=2)\n"
+    )
+    ours = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
+    written = tmp_path / "pid"
+    while not written.exists() or not written.read_text().strip():
+        time.sleep(0.01)
+    ours.kill()
+    ours.wait()
+    pid = int(written.read_text())
+    deadline = time.monotonic() + 120
+    while not _is_gone(pid):
+        assert time.monotonic() < deadline, "the program still runs"
+        time.sleep(0.05)

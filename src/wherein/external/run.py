@@ -83,6 +83,7 @@ def run(
             has_stdin=stdin is not None,
             env_extra=env_extra,
             stderr=subprocess.PIPE if report is None else report.fileno(),
+            timeout_s=timeout_s,
         )
         try:
             deadline = time.monotonic() + timeout_s

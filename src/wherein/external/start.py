@@ -7,14 +7,19 @@ point git somewhere else.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess  # noqa: TID251 - the one place that starts processes
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from wherein.errors import MissingProgramError, PathError
+
+if sys.platform != "win32":
+    import resource
 
 __all__ = ["READ_BYTES", "clean_environment", "kill", "program_name", "start"]
 
@@ -53,15 +58,19 @@ def start(
     has_stdin: bool,
     env_extra: Mapping[str, str] | None,
     stderr: int,
+    timeout_s: float,
 ) -> subprocess.Popen[bytes]:
     """Start a program; its output comes through a pipe without a buffer of ours.
+
+    Nobody ends it after ``timeout_s`` when we are killed ourselves, so the system ends it once it
+    has used as much CPU as all cores have in that time (on Linux).
 
     Raises:
         MissingProgramError: The program is not installed.
         PathError: ``cwd`` is not a folder we may enter.
     """
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             argv,
             cwd=cwd,
             env=clean_environment(env_extra),
@@ -87,6 +96,15 @@ def start(
         raise MissingProgramError(
             message, hint=f"check the {program_name(argv)} on PATH"
         ) from error
+    _limit_cpu(process.pid, timeout_s)
+    return process
+
+
+def _limit_cpu(pid: int, timeout_s: float) -> None:
+    if sys.platform == "linux":
+        most_s = 1 + math.ceil(timeout_s * (os.cpu_count() or 1))
+        with suppress(OSError, ValueError):  # gone already, or a lower limit of the user's
+            resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -78,7 +78,14 @@ def stream(
     Raises:
         MissingProgramError: The program is not installed.
     """
-    process = start(argv, cwd, has_stdin=False, env_extra=env_extra, stderr=subprocess.DEVNULL)
+    process = start(
+        argv,
+        cwd,
+        has_stdin=False,
+        env_extra=env_extra,
+        stderr=subprocess.DEVNULL,
+        timeout_s=timeout_s,
+    )
     try:
         yield Running(process, program_name(argv), timeout_s)
     finally:
