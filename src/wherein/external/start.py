@@ -18,9 +18,6 @@ from pathlib import Path
 
 from wherein.errors import MissingProgramError, PathError
 
-if sys.platform != "win32":
-    import resource
-
 __all__ = ["READ_BYTES", "clean_environment", "kill", "program_name", "start"]
 
 READ_BYTES = 1 << 16
@@ -102,6 +99,8 @@ def start(
 
 def _limit_cpu(pid: int, timeout_s: float) -> None:
     if sys.platform == "linux":
+        import resource
+
         most_s = 1 + math.ceil(timeout_s * (os.cpu_count() or 1))
         with suppress(OSError, ValueError):  # gone already, or a lower limit of the user's
             resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
