@@ -24,12 +24,12 @@ PLACE_SIGNALS: Mapping[str, str] = {
 """Signal name to its range and reason, in the order of `place_signals`' columns."""
 
 WITH_VECTORS: Mapping[str, float] = {
-    "match": 6.05,
-    "coverage": 2.13,
-    "nearness": 4.22,
-    "length": 3.03,
+    "match": 5.77,
+    "coverage": 2.14,
+    "nearness": 4.43,
+    "length": 2.95,
 }
-WITHOUT_VECTORS: Mapping[str, float] = {"match": 9.74, "coverage": 2.32, "length": 2.89}
+WITHOUT_VECTORS: Mapping[str, float] = {"match": 9.72, "coverage": 2.34, "length": 2.88}
 """Signal name to its weight; a sum is a log-odds between the chunks of one file."""
 
 _WITH, _WITHOUT = (
