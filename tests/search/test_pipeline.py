@@ -273,3 +273,23 @@ def test_a_tree_without_files_says_so_instead_of_blaming_the_words(tmp_path: Pat
     assert answer.hits == ()
     assert len(answer.notes) == 1
     assert answer.notes[0].startswith("no file is indexed")
+
+
+def test_a_quoted_sentence_comes_first_whatever_else_the_words_fit(tmp_path: Path) -> None:
+    files = {
+        "errors.py": 'TEXT = "the lamp is out of oil, fill it first"\n' + "a = 1\n" * 400,
+        "lamp/oil.py": "def fill_oil(lamp, oil):\n    # lamp oil, fill lamp, oil is out\n",
+        "lamp/fill.py": "def first_fill(lamp):\n    # fill the lamp first: oil, oil, oil\n",
+    }
+    tree = Tree(tmp_path, files)
+    assert tree.search("the lamp is out of oil fill it first").hits[0].path != "errors.py"
+    assert tree.search('"the lamp is out of oil, fill it first"').hits[0].path == "errors.py"
+
+
+def test_a_message_that_stands_there_whole_beats_a_part_of_it(tmp_path: Path) -> None:
+    message = "cannot open the lamp: error 7 of the valve"
+    files = {
+        "part.py": 'def open_lamp():\n    raise Error("cannot open the lamp: error %d")\n',
+        "whole.py": f'OTHER = 1\nTEXT = "{message}"\n',
+    }
+    assert Tree(tmp_path, files).search(message).hits[0].path == "whole.py"

@@ -33,9 +33,10 @@ from wherein.search.signals import Evaluated
 
 EVIDENCE_L2 = 1.0
 
-RULES = ("ex_alone",)
+RULES = ("ex_alone", "exact_sentence")
 """Signals that keep the weight of ``prior.json``. Who asks for one name wants its definition first,
-however often others use it; in the requests there is seldom anybody who uses it so often."""
+however often others use it, and who quotes a sentence wants where it stands; in the requests there
+is seldom anybody who does the one or the other."""
 
 Situations = Mapping[str, frozenset[str]]
 SITUATIONS: Situations = {

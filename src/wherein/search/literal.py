@@ -44,6 +44,8 @@ class LiteralMatch:
     line: int
     share: float
     """How much of the text stands there, 0..1; 1 is all of it."""
+    n_words: int = 0
+    """Words of the text that stands there whole, 0 when only a part does."""
 
 
 def files_with_all_terms(index: TreeIndex, text: str, limit: int) -> NDArray[np.int64]:
@@ -69,6 +71,7 @@ def find_literals(
         read_text: Reads one of them.
     """
     whole = [*query.quoted, *([query.subject.strip()] if query.is_message else [])]
+    whole.sort(key=lambda text: -len(_WORD.findall(text)))
     words = [word.lower() for word in _WORD.findall(query.subject)][:MAX_MESSAGE_WORDS]
     found: dict[int, LiteralMatch] = {}
     for file, path in list(paths.items())[:LITERAL_FILES]:
@@ -87,7 +90,7 @@ def _whole_match(text: str, wanted: Sequence[str]) -> LiteralMatch | None:
     for literal in wanted:
         place = text.find(literal)
         if place >= 0:
-            return LiteralMatch(text.count("\n", 0, place) + 1, 1.0)
+            return LiteralMatch(text.count("\n", 0, place) + 1, 1.0, len(_WORD.findall(literal)))
     return None
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.search.literal import LiteralMatch
+from wherein.search.literal import MIN_RUN, LiteralMatch
 
 __all__ = ["SIGNALS", "columns"]
 
 SIGNALS: Mapping[str, str] = {
     "exact_text": "0 or 1: a quoted text, or the whole message, stands in the file word for word",
+    "exact_sentence": "0 or 1: such a text of three words or more does",
     "message_run": "0..0.9: share of a message's words that stand there in a row",
 }
 
@@ -21,9 +22,11 @@ def columns(
     files: NDArray[np.int64], literals: Mapping[int, LiteralMatch]
 ) -> dict[str, NDArray[np.float32]]:
     """Return the group's columns, each of shape ``(F,)``."""
-    shares = [literals[file].share if file in literals else 0.0 for file in files.tolist()]
-    share = np.array(shares, np.float32)
+    matched = [literals.get(file) for file in files.tolist()]
+    share = np.array([match.share if match else 0.0 for match in matched], np.float32)
+    n_words = np.array([match.n_words if match else 0 for match in matched])
     return {
         "exact_text": (share >= 1).astype(np.float32),
+        "exact_sentence": (n_words >= MIN_RUN).astype(np.float32),
         "message_run": np.where(share < 1, share, np.float32(0)),
     }
