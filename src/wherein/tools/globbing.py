@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from wherein.errors import PatternError
+from wherein.walk.wildcards import tried_once
 
 __all__ = ["GlobSet", "anchor_globs", "escape_glob"]
 
@@ -96,6 +97,21 @@ def _compiled(glob: str, ignore_case: bool) -> _Glob:
     return _Glob(admits, is_folder_only, re.compile(regex + r"\Z", flags))
 
 
+_STARS = {"[^/]*": "[^/]*?"}
+_DEEP = {"(?:[^/]*/)*": "(?:[^/]*/)*?"}
+_ATOMIC = ("(?>", ")")
+_ALTERNATION = frozenset({"(?:", "|", ")", ".*"})
+
+
+def _ends_folders(part: str) -> bool:
+    """Return whether the next ``**/`` is another matter; a class may match a slash."""
+    return part in _ALTERNATION or (part.startswith("[") and not part.startswith("[^/]"))
+
+
+def _ends_star(part: str) -> bool:
+    return part == "/" or part in _DEEP or _ends_folders(part)
+
+
 class _Translator:
     """Reads one glob from left to right; errors name it as it was ``written``."""
 
@@ -111,7 +127,8 @@ class _Translator:
             out.append(self._next())
         if self._depth:
             self._fail("'{' is not closed", "close it with '}', or write '[{]'")
-        return "".join(out)
+        out = tried_once(out, _DEEP, _ends_folders, _ATOMIC)
+        return "".join(tried_once(out, _STARS, _ends_star, _ATOMIC))
 
     def _next(self) -> str:
         character = self._glob[self._at]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from wherein.walk.wildcards import tried_once
+
 __all__ = ["IgnoreRules", "Rule", "parse_rules"]
 
 _SPECIAL = frozenset(b"*?[\\")
@@ -154,7 +156,13 @@ def _translate(pattern: bytes, *, is_path: bool, folds: bool) -> bytes:
         if part == _NEVER:
             return _NEVER
         out.append(part)
-    return b"".join(out)
+    out = tried_once(out, _DEEP, lambda _: False, _ATOMIC)
+    return b"".join(tried_once(out, _STARS, lambda part: part == b"/" or part in _DEEP, _ATOMIC))
+
+
+_STARS = {b"[^/]*": b"[^/]*?", b".*": b".*?"}
+_DEEP = {b"(?:.*/)?": b"(?:.*?/)??"}
+_ATOMIC = (b"(?>", b")")
 
 
 def _stars(pattern: bytes, start: int, *, is_path: bool) -> tuple[bytes, int]:
