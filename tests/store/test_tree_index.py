@@ -10,7 +10,7 @@ from tests.store.records import record, source_file
 from wherein.errors import CorruptIndexError
 from wherein.store.lexical import score_chunks
 from wherein.store.segment import Segment, write_segment
-from wherein.store.tree_index import TreeIndex
+from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.store.vectors import quantize
 from wherein.types import Record
 
@@ -92,8 +92,16 @@ def _defined(index: TreeIndex, name: str) -> list[tuple[str, int, str]]:
             found.chunk - int(index.chunk_offsets[found.file]),
             found.definition.name,
         )
-        for found in index.definitions(name, ignore_case=True)
+        for found in _named(index, name, ignore_case=True)
     )
+
+
+def _named(index: TreeIndex, name: str, *, ignore_case: bool = False) -> list[FoundDefinition]:
+    return [
+        found
+        for file in index.defining_files(name, ignore_case=ignore_case).tolist()
+        for found in index.definitions_of(file, name, ignore_case=ignore_case)
+    ]
 
 
 SHOP = {
@@ -117,10 +125,10 @@ def test_files_chunks_and_definitions_have_global_ordinals(tmp_path: Path) -> No
     )
     assert index.chunk(1).names == ("apply", "total")
     assert [d.definition.name for d in index.definitions_in(0)] == ["Cart", "apply", "total"]
-    assert [(d.file, d.chunk) for d in index.definitions("total")] == [(0, 1)]
+    assert [(d.file, d.chunk) for d in _named(index, "total")] == [(0, 1)]
     # The other definition of that name is in a dead file.
-    assert [d.file for d in index.definitions("cart", ignore_case=True)] == [0]
-    assert index.definitions("cart") == []
+    assert [d.file for d in _named(index, "cart", ignore_case=True)] == [0]
+    assert _named(index, "cart") == []
 
 
 def test_chunks_of_a_kind_are_those_where_such_a_symbol_begins(tmp_path: Path) -> None:
@@ -137,8 +145,8 @@ def test_chunks_of_a_kind_are_those_where_such_a_symbol_begins(tmp_path: Path) -
 
 def test_the_nearest_chunks_are_live_ones(tmp_path: Path) -> None:
     index = open_tree(tmp_path, [(SHOP, {"shop/cart.py"})])
-    rows, cosines = index.dense(np.array([1, 0, 0, 0], np.float32), 10)
-    assert rows.tolist() == [2]
+    cosines = index.similarity(np.array([1, 0, 0, 0], np.float32))
+    assert np.flatnonzero(cosines).tolist() == [2]
     assert np.isfinite(cosines).all()
     assert np.isclose(np.linalg.norm(index.vector(2)), 1, atol=1e-5) or index.vector(2).any()
 
@@ -147,7 +155,7 @@ def test_an_index_of_no_segments_answers_with_nothing() -> None:
     index = TreeIndex([])
     assert index.n_files == index.n_chunks == index.n_live_chunks == 0
     assert score_chunks(index, [("cart", 1.0)]).chunks.shape == (0,)
-    assert index.definitions("cart") == []
+    assert _named(index, "cart") == []
     assert index.similarity(np.ones(4, np.float32)).shape == (0,)
     assert index.document_frequency("cart") == 0
 

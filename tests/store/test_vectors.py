@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from wherein.store.vectors import best_rows, quantize, similarities
+from wherein.store.vectors import quantize, similarities
 
 
 def _unit_rows(n: int, dim: int, seed: int) -> np.ndarray:
@@ -36,16 +36,6 @@ def test_zero_and_strange_rows_give_zero_and_never_nan() -> None:
         assert np.isfinite(found).all()
         assert found[:3].tolist() == [0, 0, 0]
     assert similarities(quantize(np.ones((1, 2), np.float32)), stored[:0], scales[:0]).shape == (0,)
-
-
-@given(
-    scores=st.lists(st.integers(0, 5), max_size=40),
-    k=st.integers(0, 50),
-)
-@settings(derandomize=True, max_examples=100, deadline=None)
-def test_the_best_rows_come_best_first_and_equal_ones_by_place(scores: list[int], k: int) -> None:
-    found = best_rows(np.array(scores, np.float32), k).tolist()
-    assert found == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
 
 
 @settings(derandomize=True, max_examples=60, deadline=None)

@@ -16,7 +16,8 @@ from wherein.search.filters import Masks
 from wherein.search.query import Query, QueryTerm, TermKind
 from wherein.store.formula import BM25F
 from wherein.store.lexical import LexicalScores, spread
-from wherein.store.tree_index import Postings, TreeIndex
+from wherein.store.tree_index import TreeIndex
+from wherein.store.tree_words import Postings
 from wherein.types import FIELDS
 
 __all__ = ["BODY", "DOCUMENTATION", "ENCLOSING", "NAMES", "SIGNATURE", "Matches", "match"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_rows", "quantize", "similarities"]
+__all__ = ["quantize", "similarities"]
 
 _INT8_MAX = 127
 _MIN_PEAK = 1e-30
@@ -55,15 +55,3 @@ def similarities(
     products *= scales
     products *= query_scale[0]
     return products
-
-
-def best_rows(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Return the places of the ``k`` highest scores, best first, equal ones by place."""
-    if k <= 0:
-        return np.zeros(0, np.int64)
-    if k < len(scores):
-        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= threshold)
-    else:
-        places = np.arange(len(scores))
-    return places[np.argsort(-scores[places], kind="stable")][:k]
