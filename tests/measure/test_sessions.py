@@ -91,6 +91,15 @@ def test_only_sessions_of_the_folder_are_measured() -> None:
         ("postgres://me:hunter2@db/x", "postgres://me:[masked]@db/x"),
         ("ghp_abcdefghijklmnopqrstuvwx12", "[masked]"),
         ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[masked]"),
+        ("DB_PASSWORD=correcthorsebattery", "DB_PASSWORD=[masked]"),
+        ("--password hunter2 --host x", "--password [masked] --host x"),
+        ("passphrase='open sesame'", "passphrase='[masked]'"),
+        ("redis://:hunter2@db", "redis://:[masked]@db"),
+        ("curl -u me:hunter x.org", "curl -u me:[masked] x.org"),
+        ("AccountKey=abcdefgh;", "AccountKey=[masked];"),
+        ("https://hooks.slack.com/services/T0/B0/abcdefghijk", None),
+        ("ASIA" + "ABCD" * 4, "[masked]"),
+        ("hf_" + "abcd" * 6, "[masked]"),
         ("where is the token budget set", "where is the token budget set"),
         ("fix password validation in forms", "fix password validation in forms"),
     ],
@@ -98,6 +107,17 @@ def test_only_sessions_of_the_folder_are_measured() -> None:
 def test_secrets_are_masked_and_plain_words_are_not(text: str, shown: str | None) -> None:
     masked = mask_secrets(text)
     assert "[masked]" in masked if shown is None else masked == shown
+
+
+def test_masking_takes_no_square_of_the_length() -> None:
+    # With a pattern that takes the square this is a matter of hours, not of milliseconds.
+    assert mask_secrets("ab-" * 1_000_000) == "ab-" * 1_000_000
+
+
+def test_reads_through_wherein_are_no_searches_through_it() -> None:
+    steps = [("mcp__wherein__search", "x"), *[("mcp__wherein__read", f"{n}") for n in range(5)]]
+    report = measure_sessions([session("a", *steps, ("Grep", "y"))])
+    assert report.overall.wherein_share == 0.5
 
 
 def test_a_secret_in_the_first_request_or_a_search_is_not_shown() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,51 @@ def test_an_unknown_agent_is_refused_with_the_near_name(tmp_path: Path) -> None:
     assert refused.value.hint == "did you mean 'claude-code'?"
 
 
-def test_a_database_that_is_none_gives_no_sessions(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_named_and_ends_nothing(tmp_path: Path) -> None:
+    database = tmp_path / ".config/Cursor/User/globalStorage/state.vscdb"
+    chat = tmp_path / ".gemini/tmp/h/chats/session-a.json"
+    rows = tmp_path / ".claude/projects/p/s.jsonl"
+    contents = {
+        database: b"not a database at all",
+        chat: b"[" * 200_000,
+        rows: '{"type": "user"}\n'.encode("utf-16"),
+    }
+    for path, data in contents.items():
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    loaded = load_sessions(tmp_path)
+    assert {path for path, _ in loaded.unreadable} == set(contents)
+
+
+def test_a_database_of_another_version_gives_no_sessions(tmp_path: Path) -> None:
     path = tmp_path / "state.vscdb"
-    path.write_bytes(b"not a database at all")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("create table other (x)")
     assert cursor.read(path) == []
+
+
+def test_reading_a_database_makes_no_file_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "state.vscdb"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("pragma journal_mode=wal")
+        database.execute("create table cursorDiskKV (key text, value blob)")
+        database.execute("insert into cursorDiskKV values ('composerData:a', '{}')")
+        database.commit()
+    assert len(cursor.read(path)) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("time", ["1e18", "Infinity", "1" * 400, '"0001-01-01T00:00:00+14:00"'])
+def test_a_time_no_calendar_has_is_unknown(tmp_path: Path, time: str) -> None:
+    path = tmp_path / "session-a.jsonl"
+    calls = '[{"name": "glob", "args": {}}]'
+    path.write_text(f'{{"type": "gemini", "timestamp": {time}, "toolCalls": {calls}}}\n')
+    (session,) = gemini.read(path)
+    assert (len(session.calls), session.started) == (1, None)
+
+
+def test_arguments_nested_too_deeply_are_no_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-a.jsonl"
+    call = {"type": "function_call", "name": "shell", "arguments": '{"a":' * 50_000, "call_id": "1"}
+    path.write_text(json.dumps({"type": "response_item", "payload": call}) + "\n")
+    assert len(codex.read(path)[0].calls) == 1

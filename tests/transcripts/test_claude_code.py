@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.transcripts.rows import assistant, result, use, user, write_rows
 
+from wherein.measure.sessions import measure_sessions
 from wherein.transcripts.claude_code import find, read
 from wherein.transcripts.rows import RowReader
 from wherein.transcripts.values import Session
@@ -55,6 +56,28 @@ def test_sub_agents_beside_and_inside_a_transcript_are_rolled_in_once(tmp_path: 
     ]
     assert session.n_assistant_messages == 3
     assert prompts_of(session) == ["find it"]
+
+
+def test_what_a_sub_agent_did_in_its_own_file_stands_where_it_happened(tmp_path: Path) -> None:
+    def at(second: int) -> dict[str, str]:
+        return {"timestamp": f"2026-03-01T10:00:{second:02d}Z"}
+
+    main = write_rows(
+        tmp_path / "s1.jsonl",
+        user("u1", None, "find it", **at(0)),
+        assistant("a1", "u1", "m1", use("t1", "Task", {"prompt": "look"}), **at(1)),
+        assistant("a2", "a1", "m2", use("t2", "Edit", {"file_path": "a.py"}), **at(9)),
+    )
+    write_rows(
+        tmp_path / "s1" / "subagents" / "agent-ab12.jsonl",
+        user("x1", None, "look", isSidechain=True, **at(2)),
+        assistant("x2", "x1", "m3", use("k1", "Grep", {"pattern": "q"}), **at(3)),
+        assistant("x3", "x2", "m4", use("k2", "Grep", {"pattern": "r"}), **at(4)),
+    )
+    (session,) = read(main)
+    assert [call.name for call in session.calls] == ["Task", "Grep", "Grep", "Edit"]
+    (figures,) = measure_sessions([session]).sessions
+    assert (figures.searches_before_edit, figures.own_searches_before_edit) == (2, 0)
 
 
 def test_an_inline_side_chain_is_one_sub_agent_of_unknown_type(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ estimate for code and English, and is said to be one."""
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS = 12
+MAX_READ_CHARS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class SessionFigures:
     n_rereads: int
     """Reads of a file that the session had read before and not edited since."""
     n_wherein: int
+    """Searches through Wherein."""
     n_shell_searches: int
     """Searches by grep, find and the like in a shell."""
     finding_tokens: int
@@ -210,7 +212,7 @@ def _figures(session: Session) -> SessionFigures:
         len(searches),
         sum(call.kind is ActionKind.READ for call in session.calls),
         _rereads(session.calls),
-        sum(uses_wherein(call) for call in session.calls if call.kind is not ActionKind.EDIT),
+        sum(map(uses_wherein, searches)),
         sum(_is_shell(call) for call in searches),
         sum(call.output_chars or 0 for call in finding) // CHARS_PER_TOKEN,
         session.usage.output,
@@ -220,7 +222,9 @@ def _figures(session: Session) -> SessionFigures:
 
 
 def _shown(text: str) -> str:
-    line = " ".join(mask_secrets(text).split())
+    # Masked before it is cut, so that no part of a secret is shown; of a log of megabytes only the
+    # beginning can come into what is shown.
+    line = mask_secrets(" ".join(text[:MAX_READ_CHARS].split()))
     return line if len(line) <= MAX_SHOWN_CHARS else line[: MAX_SHOWN_CHARS - 1] + "…"
 
 

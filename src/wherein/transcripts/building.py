@@ -64,6 +64,22 @@ class SessionBuilder:
         if found is not None and n_chars is not None:
             self.calls[call_id] = replace(found, output_chars=n_chars)
 
+    def order_by_time(self) -> None:
+        """Put what stood in several files in the order it happened.
+
+        What has no time stays behind what it followed.
+        """
+        times: dict[int, float] = {}
+        last = 0.0
+        for item in sorted((*self.prompts, *self.calls.values()), key=lambda item: item.order):
+            last = item.timestamp or last
+            times[item.order] = last
+        place = {old: new for new, old in enumerate(sorted(times, key=times.__getitem__), start=1)}
+        self.prompts = [replace(prompt, order=place[prompt.order]) for prompt in self.prompts]
+        self.calls = {
+            key: replace(call, order=place[call.order]) for key, call in self.calls.items()
+        }
+
     def finish(self) -> Session:
         """Return what was read."""
         usage = Usage()

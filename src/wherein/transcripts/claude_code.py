@@ -6,7 +6,6 @@ marked as a side chain, in the same file or under ``SESSION/subagents/``.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from wherein.transcripts.rows import (
     as_list,
     as_text,
     as_time,
+    parse_json,
 )
 from wherein.transcripts.values import Note, Session, Usage
 
@@ -44,17 +44,20 @@ def read(path: Path) -> list[Session]:
     builders: dict[str, SessionBuilder] = {}
     default = path.stem
     _read_file(path, builders, default, subagent="")
-    for file in sorted((path.parent / default / "subagents").glob("*.jsonl")):
+    files = sorted((path.parent / default / "subagents").glob("*.jsonl"))
+    for file in files:
         name = file.stem.removeprefix("agent-")
         builder = builders.setdefault(default, SessionBuilder(AGENT, default, path))
         builder.subagents[name] = _type_of(file.with_suffix(".meta.json"))
         _read_file(file, builders, default, subagent=name)
+    if files:
+        builders[default].order_by_time()
     return [builders[key].finish() for key in sorted(builders)]
 
 
 def _type_of(meta: Path) -> str:
     try:
-        return as_text(as_dict(json.loads(meta.read_bytes())).get("agentType")) or "unknown"
+        return as_text(as_dict(parse_json(meta.read_bytes())).get("agentType")) or "unknown"
     except (OSError, ValueError):
         return "unknown"
 

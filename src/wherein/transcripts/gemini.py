@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from wherein.transcripts.building import SessionBuilder
-from wherein.transcripts.rows import Json, RowReader, as_dict, as_int, as_list, as_text, as_time
+from wherein.transcripts.rows import (
+    Json,
+    RowReader,
+    as_dict,
+    as_int,
+    as_list,
+    as_text,
+    as_time,
+    parse_json,
+)
 from wherein.transcripts.values import Note, Session, Usage
 
 __all__ = ["AGENT", "find", "read"]
@@ -47,7 +55,7 @@ def _rows(path: Path, builder: SessionBuilder) -> Iterator[Json]:
         builder.notes.extend(reader.notes)
         return
     try:
-        yield as_dict(json.loads(path.read_bytes()))
+        yield as_dict(parse_json(path.read_bytes()))
     except (OSError, ValueError):
         builder.notes.append(Note(0, "not JSON"))
 

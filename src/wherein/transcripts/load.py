@@ -61,9 +61,18 @@ def load_sessions(
             unreadable.append((path, error.strerror or "unreadable"))
             continue
         for session in sessions:
+            if reason := _why_empty(session):
+                unreadable.append((path, reason))
             key = (name, session.session_id)
             known = found.get(key)
             if known is None or len(session.calls) > len(known.calls):
                 found[key] = session
     ordered = sorted(found.values(), key=lambda s: (s.agent, s.started or 0.0, s.session_id))
     return Loaded(tuple(ordered), tuple(unreadable))
+
+
+def _why_empty(session: Session) -> str:
+    """Return what is wrong with a transcript of which nothing could be read, else nothing."""
+    if session.calls or session.prompts:
+        return ""
+    return next((note.message for note in session.notes if "not JSON" in note.message), "")

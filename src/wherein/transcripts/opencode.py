@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from wherein.transcripts.building import SessionBuilder
 from wherein.transcripts.databases import json_value, query
-from wherein.transcripts.rows import Json, as_dict, as_int, as_text, as_time
+from wherein.transcripts.rows import Json, as_dict, as_int, as_text, as_time, parse_json
 from wherein.transcripts.values import Session, Usage
 
 __all__ = ["AGENT", "find", "read"]
@@ -59,7 +58,7 @@ def _read_files(path: Path) -> Session:
 
 def _load(path: Path) -> Json:
     try:
-        return as_dict(json.loads(path.read_bytes()))
+        return as_dict(parse_json(path.read_bytes()))
     except (OSError, ValueError):
         return {}
 

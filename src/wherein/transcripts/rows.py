@@ -11,10 +11,12 @@ from typing import Any, cast
 
 from wherein.transcripts.values import Note
 
-__all__ = ["Json", "RowReader", "as_dict", "as_int", "as_list", "as_text", "as_time"]
+__all__ = ["Json", "RowReader", "as_dict", "as_int", "as_list", "as_text", "as_time", "parse_json"]
 
 Json = dict[str, Any]
 _NUL = b"\0"
+_END_OF_TIME = 253_402_300_800
+"""The first second of the year 10000."""
 
 
 @dataclass(slots=True)
@@ -55,14 +57,28 @@ class RowReader:
         if not raw.strip():
             return None
         try:
-            value: object = json.loads(raw)
-        except (ValueError, RecursionError):
+            value = parse_json(raw)
+        except ValueError:
             self.notes.append(Note(self.line, "bad row: not JSON"))
             return None
         if not isinstance(value, dict):
             self.notes.append(Note(self.line, "unknown shape: not an object"))
             return None
         return cast("Json", value)
+
+
+def parse_json(text: str | bytes) -> object:
+    """Return the value a JSON text stands for.
+
+    Raises:
+        ValueError: It is no JSON, or nested deeper than Python reads.
+    """
+    try:
+        value: object = json.loads(text)
+    except RecursionError as error:
+        message = "nested too deeply"
+        raise ValueError(message) from error
+    return value
 
 
 def as_dict(value: object) -> Json:
@@ -88,13 +104,19 @@ def as_int(value: object) -> int:
 
 
 def as_time(value: object) -> float | None:
-    """Return seconds since the epoch from ISO text, seconds or milliseconds."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        return value / 1000 if value > 1e11 else float(value)
-    if isinstance(value, str):
+    """Return seconds since the epoch from ISO text, seconds or milliseconds.
+
+    None for anything else, and for times before 1970 or after the year 9999.
+    """
+    seconds = 0.0
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not 0 < value < _END_OF_TIME * 1000:  # whole numbers of any size stand in JSON
+            return None
+        seconds = value / 1000 if value > 1e11 else float(value)
+    elif isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-        except ValueError:
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
             return None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return None
+    return seconds if 0 < seconds < _END_OF_TIME else None
