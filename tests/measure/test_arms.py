@@ -1,4 +1,5 @@
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,17 @@ def test_a_command_of_ones_own_runs_in_a_copy_of_the_tree(tree: TextTree) -> Non
         assert arm.search(request("refund")).paths == ["src/mail.py"]
     finally:
         arm.close()
+
+
+def test_a_command_finds_no_repository_around_its_copy(
+    tree: TextTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # in the repository that is replayed
+    arm = CommandArm("log", ["git", "log", "--name-only", "--format=", "--grep={query}"])
+    arm.prepare(tree)
+    found = arm.search(request("start"))
+    arm.close()
+    assert (found.paths, found.note) == ([], "exit code 128")
 
 
 def test_a_command_that_fails_says_so(tree: TextTree) -> None:

@@ -140,6 +140,8 @@ def test_a_file_that_could_only_fail_is_refused(
 def test_a_missing_file_and_a_wrong_floor_are_refused(context: ToolContext) -> None:
     with pytest.raises(PathError):
         bench(context, "gone.toml")
+    with pytest.raises(UsageError, match="floor mrr cannot be nan"):  # nothing is ever below it
+        run_bench(context, QUERIES, "queries.toml", "mrr=nan")
     with pytest.raises(UsageError, match="no floor"):
         run_bench(context, QUERIES, "queries.toml", "recall_at_10=high")
     with pytest.raises(UsageError, match="unknown floor 'zzz'") as caught:

@@ -1,5 +1,6 @@
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from wherein.measure.replay import read_date, replay
 from wherein.measure.replay_run import replay_repository
 from wherein.measure.replay_start import ReplayPlan
 from wherein.measure.report import ReplayReport
+from wherein.measure.report_html import to_html
 from wherein.measure.requests import Wanted
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
@@ -58,6 +60,15 @@ def test_every_arm_answers_every_request(tmp_path: Path, mode: str) -> None:
     assert hybrid is not None
     assert hybrid.hit_at[10].mean == 1.0
     assert str(report.history) == "6 commits"
+
+
+def test_sizes_that_the_changed_files_exceed_are_said_to_be_left_out(tmp_path: Path) -> None:
+    make_repository(tmp_path / "repo", STEPS)
+    report = run_replay(tmp_path / "repo", ReplayPlan(Wanted(n=3), arms=("grep",)))
+    assert {item.share for item in report.sizes} == {1.0}
+    what = "a half and a quarter of the 4 files was not searched: the requests change 3"
+    assert what in report.notes
+    assert "Size of the repository" not in to_html(report)
 
 
 def test_history_knows_what_earlier_commits_called_refund(tmp_path: Path) -> None:
@@ -218,8 +229,11 @@ def test_the_command_writes_a_page_and_keeps_the_commits_it_read(tmp_path: Path)
     assert list((tmp_path / "home").rglob("history.sqlite"))
     add_commits(folder, [Step("tax of the basket", {"shop/tax.py": "x\n"})], start=9)
     assert replay(context, commits=2, arm=["grep"]).history == "7 commits"
+    steps: list[object] = []
+    told = replace(context, on_progress=steps.append)
     with pytest.raises(PathError, match="cannot be written"):
-        replay(context, commits=2, arm=["grep"], html="no/such/folder.html")
+        replay(told, commits=2, arm=["grep"], html="no/such/folder.html")
+    assert steps == []  # nothing was searched for a page that nobody gets
 
 
 def test_dates_are_read_as_days() -> None:

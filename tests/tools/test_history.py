@@ -5,7 +5,7 @@ import pytest
 from tests.history.repositories import Step, build_case, git, make_repository
 from wherein.errors import PathError, QueryError, UsageError
 from wherein.render.history import render
-from wherein.render.rendered import PLAIN
+from wherein.render.rendered import PLAIN, Style
 from wherein.settings import Settings
 from wherein.tools.context import ToolContext
 from wherein.tools.history import HistoryResult, history
@@ -121,9 +121,20 @@ def test_companions_are_named_with_support_and_lift(context: ToolContext) -> Non
 def test_an_answer_is_paged_on(context: ToolContext) -> None:
     first = history(context, place="shop/tax.py", limit=2)
     assert first.has_more
+    assert render(first, PLAIN).whole().endswith("more commits: --offset 2\n")
+    assert render(first, Style(for_agent=True)).whole().endswith("more commits: offset=2\n")
+    page = history(context, place="shop/tax.py", limit=1, offset=1)
+    assert render(page, PLAIN).whole().endswith("more commits: --offset 2\n")
     rest = history(context, place="shop/tax.py", limit=2, offset=2)
     assert subjects(rest) == ["start the cart"]
     assert not rest.has_more
+
+
+def test_a_path_asked_in_words_is_said_to_be_one(context: ToolContext) -> None:
+    assert "place (--for)" in history(context, "shop/tax.py").notes[0]
+    assert "place (--for)" in history(context, "shop/tax.py:1").notes[0]
+    assert history(context, "tax by country").notes == ()
+    assert history(context, "no/such.py").notes == ()
 
 
 @pytest.mark.parametrize("place", ["shop/cart.py:0", "shop/cart.py:9-3", "shop/cart.py:99"])
@@ -152,6 +163,12 @@ def test_shallow_unborn_and_no_repository_are_told_apart(tmp_path: Path) -> None
     shallow = history(context_of(tmp_path / "k1" / "shallow"), "c6")
     assert shallow.known == "shallow: 2 commits of unknown total"
     assert "shallow: 2 commits of unknown total" in render(shallow, PLAIN).whole()
+    # Git names the commit where the clone begins for all lines that are older.
+    line = history(context_of(tmp_path / "k1" / "shallow"), place="f1.py:1")
+    assert line.commits == ()
+    assert line.notes == ("lines 1: unknown, from before the shallow clone begins",)
+    said = history(context_of(tmp_path / "k1" / "shallow"), "c5").commits
+    assert [commit.symbols for commit in said if commit.subject == "c5"] == [()]
     build_case("K03", tmp_path / "k3")
     unborn = history(context_of(tmp_path / "k3" / "unborn"), "anything")
     assert unborn.known == "0 commits"

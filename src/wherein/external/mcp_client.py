@@ -119,8 +119,10 @@ def _opened(
         root = types.Root.model_validate({"uri": cwd.as_uri(), "name": cwd.name})
         return types.ListRootsResult(roots=[root])
 
+    # The server is to see this folder alone: git must not find a repository around it.
+    environment = clean_environment({"GIT_CEILING_DIRECTORIES": str(cwd.parent)})
     parameters = StdioServerParameters(
-        command=argv[0], args=list(argv[1:]), env=clean_environment(), cwd=cwd
+        command=argv[0], args=list(argv[1:]), env=environment, cwd=cwd
     )
     client = Client(
         stdio_client(parameters, silence),

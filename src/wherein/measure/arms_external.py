@@ -58,6 +58,7 @@ class CommandArm:
                 cwd=self._folder.path,
                 timeout_s=_TIMEOUT_S,
                 max_output_bytes=_MAX_OUTPUT_BYTES,
+                env_extra=_no_git_above(self._folder.path),
             )
         except ProgramTimeoutError:
             return Found((), seconds=time.monotonic() - started, note="timed out")
@@ -66,6 +67,14 @@ class CommandArm:
         note = f"exit code {done.returncode}" if done.returncode not in {0, 1} else ""
         opened = tuple(Opened(path, tokens, 1) for path, tokens in found)
         return Found(opened, seconds=time.monotonic() - started, note=note)
+
+
+def _no_git_above(folder: Path) -> dict[str, str]:
+    """Return the variables that keep git from finding a repository around ``folder``.
+
+    Temporary folders may lie in the repository that is replayed, and its log holds the answers.
+    """
+    return {"GIT_CEILING_DIRECTORIES": os.fspath(folder.parent)}
 
 
 def paths_in_output(output: str, folder: Path, known: frozenset[str]) -> list[tuple[str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import dataclass
+from math import isfinite
 from typing import cast
 
 from wherein.errors import PathError, UsageError, near_name_hint
@@ -108,7 +109,7 @@ def _checked_floor(name: str, value: object) -> tuple[str, float]:
         raise UsageError(
             message, hint=near_name_hint(name, known, fallback=f"one of {', '.join(known)}")
         )
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         message = f"floor {name} cannot be {value!r}"
         raise UsageError(message, hint="give a number")
     return name, float(value)

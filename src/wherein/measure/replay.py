@@ -86,6 +86,8 @@ def replay(
             message = "a fit compares no arms and makes no page"
             raise UsageError(message, hint="run replay once with --fit and once without")
         return _fitted(root, context, plan.wanted, family, tell)
+    if html is not None:
+        _check_page(context, html)
     report = replay_repository(
         root, context.settings, plan, family=family, progress=tell, access=context.access
     )
@@ -150,13 +152,27 @@ def write_page(context: ToolContext, name: str, report: ReplayReport) -> None:
     """
     from wherein.measure.report_html import to_html
 
-    target = Path(name).expanduser()
-    target = target if target.is_absolute() else (context.standing or context.root) / target
     try:
-        target.write_text(to_html(report, made=datetime.now(UTC)), encoding="utf-8")
+        _page(context, name).write_text(to_html(report, made=datetime.now(UTC)), encoding="utf-8")
     except OSError as error:
         message = f"{name!r} cannot be written: {error.strerror}"
         raise PathError(message, hint="name a file in a folder that exists") from error
+
+
+def _page(context: ToolContext, name: str) -> Path:
+    return (context.standing or context.root) / Path(name).expanduser()
+
+
+def _check_page(context: ToolContext, name: str) -> None:
+    """Refuse a page that cannot be written before minutes are spent on it.
+
+    Raises:
+        PathError: It is a folder, or in a folder that does not exist.
+    """
+    target = _page(context, name)
+    if target.is_dir() or not target.parent.is_dir():
+        message = f"{name!r} cannot be written"
+        raise PathError(message, hint="name a file in a folder that exists")
 
 
 def read_date(text: str | None) -> int | None:

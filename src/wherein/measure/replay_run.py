@@ -26,6 +26,7 @@ from wherein.settings import Settings
 __all__ = ["replay_repository"]
 
 _SIZE_SHARES = (0.5, 0.25)
+_SHARE_NAMES = {0.5: "a half", 0.25: "a quarter"}
 _MAX_FAILURES_TOLD = 5
 
 
@@ -88,7 +89,11 @@ def replay_repository(
         n_files=len(tree.files) if tree is not None else 0,
         skipped=selection.skipped,
         sizes=sizes,
-        notes=(*_notes(git, cases, history, plan), *_glossary_notes(cases, plan, taught_by)),
+        notes=(
+            *_notes(git, cases, history, plan),
+            *_size_notes(cases, sizes),
+            *_glossary_notes(cases, plan, taught_by),
+        ),
         cpu_seconds=time.process_time() - started,
     )
 
@@ -186,6 +191,18 @@ def _sizes(
     return tuple(
         sorted(found, key=lambda item: ([a.name for a in arms].index(item.arm), -item.share))
     )
+
+
+def _size_notes(cases: Sequence[Case], sizes: Sequence[SizeFigures]) -> tuple[str, ...]:
+    """Return which sizes were left out, and why."""
+    searched = {item.share for item in sizes}
+    missing = [_SHARE_NAMES[share] for share in _SIZE_SHARES if share not in searched]
+    if not sizes or not missing:
+        return ()
+    n_changed = len({path for case in cases for path in case.request.targets})
+    what = " and ".join(missing)
+    n_files = max(item.n_files for item in sizes)
+    return (f"{what} of the {n_files} files was not searched: the requests change {n_changed}",)
 
 
 def _rate(arm: Arm, cases: Sequence[Case], again: Arm | None) -> float:

@@ -117,7 +117,7 @@ def _headline(report: ReplayReport) -> str:
     ranked = [f for f in report.figures if f.group == "all"]
     if not ranked:
         return ""
-    best = max(ranked, key=lambda f: (f.hit_at[10].mean, f.arm == CONTROL))
+    best = max(ranked, key=lambda f: (f.hit_at[10].mean, f.arm == CONTROL, f.hit_at[1].mean))
     grep = report.figure(CONTROL)
     text = f"<b>{escape(best.arm)}</b> has a changed file among its first ten for "
     text += f"<b>{best.hit_at[10].mean:.0%}</b> of the requests, first of all for "
@@ -194,7 +194,7 @@ def _tokens(report: ReplayReport) -> str:
 
 
 def _sizes(report: ReplayReport) -> str:
-    if not report.sizes:
+    if len({item.share for item in report.sizes}) < 2:  # a note says why
         return ""
     arms = list(dict.fromkeys(item.arm for item in report.sizes))
     lines = [

@@ -35,9 +35,13 @@ def render(result: object, style: Style) -> Rendered:
 
     def foot(n_shown: int) -> str:
         lines = [f"note: {note}" for note in _notes(found)]
-        if found.has_more or n_shown < len(parts):
-            how = "offset" if style.for_agent else "--offset"
-            lines.append(f"more commits: go on with {how}")
+        n_commits = min(n_shown, len(found.commits))
+        if n_commits < len(found.commits) or (found.has_more and found.commits):
+            following = found.offset + n_commits
+            how = f"offset={following}" if style.for_agent else f"--offset {following}"
+            lines.append(f"more commits: {how}")
+        elif n_shown < len(parts):
+            lines.append("more files that change together were left out to save tokens")
         return "".join(f"{line}\n" for line in lines)
 
     return Rendered(tuple(parts), foot=foot)

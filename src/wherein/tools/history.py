@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from wherein.errors import QueryError, UsageError
+from wherein.errors import PathError, QueryError, UsageError
 from wherein.tools.context import ToolContext
 from wherein.tools.file_paths import Place
 from wherein.tools.history_asked import AskedHistory, split_place
@@ -63,6 +63,8 @@ class HistoryResult:
     """How much history there is, in words; says when a clone is shallow."""
     has_more: bool = False
     notes: tuple[str, ...] = ()
+    offset: int = 0
+    """Commits left out from the start."""
 
 
 def history(
@@ -107,6 +109,7 @@ def history(
         commits, notes = _of_place(asked, place, query, offset + limit + 1)
     elif query.strip():
         commits = _of_query(asked, query, offset + limit + 1)
+        notes = _place_note(asked, query)
     shown = [_detailed(asked, commit, detail) for commit in commits[offset : offset + limit]]
     return HistoryResult(
         commits=tuple(_with_symbols(asked, shown)),
@@ -115,7 +118,20 @@ def history(
         known=known,
         has_more=len(commits) > offset + limit,
         notes=tuple(notes),
+        offset=offset,
     )
+
+
+def _place_note(asked: AskedHistory, query: str) -> list[str]:
+    """Return that the words of a query are a path, when they are one that is or was there."""
+    name = split_place(query.strip())[0]
+    if not ("/" in name or "." in name) or " " in name:
+        return []
+    try:
+        asked.known_path(name)
+    except (PathError, UsageError):
+        return []
+    return [f"{name} is a path: what changed it comes when it is asked for as the place (--for)"]
 
 
 def _of_query(asked: AskedHistory, query: str, limit: int) -> list[FoundCommit]:
@@ -188,6 +204,7 @@ def _of_lines(
 ) -> tuple[list[FoundCommit], list[str]]:
     """Return first the commits that wrote the lines as they are, then those before them."""
     from wherein.history.lines import line_origins, range_commits, to_committed_lines
+    from wherein.history.source import boundary_commits
     from wherein.walk.encoding import decode
     from wherein.walk.reading import read_file
 
@@ -212,9 +229,14 @@ def _of_lines(
         then = to_committed_lines(text.splitlines(), committed)
         known = [then[line] for line in range(start, end + 1) if line in then]
         earlier = range_commits(asked.git, path, min(known), max(known), limit + len(order))
+    boundary = boundary_commits(asked.git)
     for sha in dict.fromkeys([*order, *earlier]):
         commit = _by_sha(asked, sha)
-        if commit is not None:
+        if sha in boundary:  # git names it for all that it cannot look behind
+            if sha in written:
+                where = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in _ranges(written[sha]))
+                notes.append(f"lines {where}: unknown, from before the shallow clone begins")
+        elif commit is not None:
             commits.append(replace(commit, lines=_ranges(written.get(sha, []))))
     return commits[:limit], notes
 
@@ -273,7 +295,7 @@ def _with_symbols(asked: AskedHistory, commits: Sequence[FoundCommit]) -> list[F
             commit,
             sha=commit.sha[:12],
             symbols=changed_symbols(asked.git, commit.sha)
-            if commit.sha and place < _WITH_SYMBOLS
+            if commit.n_files and place < _WITH_SYMBOLS  # of a clone's boundary all is unknown
             else (),
         )
         for place, commit in enumerate(commits)
