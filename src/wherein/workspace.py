@@ -168,6 +168,7 @@ class Workspace:
         limit: int = 10,
         *,
         filters: Filters | None = None,
+        with_history: bool = True,
         progress: ProgressCallback | None = None,
     ) -> Answer:
         """Answer a query from the files as they are now.
@@ -180,6 +181,8 @@ class Workspace:
             query: Words, names, paths, quoted text, a message, in any mixture.
             limit: Hits at most.
             filters: Restrictions.
+            with_history: Whether earlier commits take part in the ranking, where the settings let
+                them.
             progress: Told how far the index and the reading of earlier commits are, while they
                 are waited for; what it raises ends the search.
 
@@ -199,7 +202,8 @@ class Workspace:
         use_glossary = self.settings.use_glossary
 
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
-            earlier = self._earlier_until(manifest.head.commit, deadline, progress)
+            commit = manifest.head.commit if with_history else None
+            earlier = self._earlier_until(commit, deadline, progress)
             answer = search(
                 index,
                 query,

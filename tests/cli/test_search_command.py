@@ -157,6 +157,18 @@ def test_explain_names_the_signals(shop: Sandbox) -> None:
     assert row["signals"]
 
 
+def test_without_history_no_earlier_commit_takes_part(shop: Sandbox) -> None:
+    shop.write("src/basket.py", "def total_price(basket):\n    return sum(basket, 0)\n")
+    shop.git("commit", "-qam", "ask the postman for the price")
+    words = ["search", "postman price", "--explain", "--json"]
+    with_history = shop.run(*words)
+    without = shop.run(*words, "--no-history")
+
+    assert with_history.exit_code == without.exit_code == 0
+    assert any(name.startswith("h_") for row in with_history.rows() for name in row["signals"])
+    assert not any(name.startswith("h_") for row in without.rows() for name in row["signals"])
+
+
 def test_index_status_and_clear_tell_what_there_is(shop: Sandbox) -> None:
     before = shop.run("status", "--json")
     built = shop.run("index", "--json").rows()[0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
 import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wherein.embed.departure import is_loopback
 from wherein.errors import PathError, UsageError
 from wherein.mcp.state import ServerState
 
@@ -33,7 +33,7 @@ def serve_http(state: ServerState, host: str, port: int, token_file: Path | None
             the address cannot be bound.
         PathError: The token file cannot be read.
     """
-    if not _is_loopback(host) and token_file is None:
+    if not is_loopback(host) and token_file is None:
         message = f"{host!r} can be reached from other machines"
         raise UsageError(
             message, hint="name a token of your own with --token-file, or leave --host"
@@ -74,15 +74,6 @@ def _run(state: ServerState, listener: socket.socket, host: str, port: int, toke
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         state.stopping.set()
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _read_token(path: Path) -> str:

@@ -78,6 +78,7 @@ def search(
     since: str | None = None,
     limit: int = 10,
     offset: int = 0,
+    history: bool = True,
     explain: bool = False,
     detail: str = "concise",
 ) -> SearchResult:
@@ -102,7 +103,11 @@ def search(
     def ask(workspace: Workspace, repository: Repository) -> Answer:
         filters = _filters(repository, wanted)
         return workspace.search(
-            query, limit=limit + offset + 1, filters=filters, progress=context.report
+            query,
+            limit=limit + offset + 1,
+            filters=filters,
+            with_history=history,
+            progress=context.report,
         )
 
     parts = [_ask(context, repository, ask) for repository in _searched(context, repositories)]
