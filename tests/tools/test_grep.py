@@ -397,13 +397,13 @@ def test_tracked_files_that_are_ignored_are_searched_in_the_same_run(
     git(root, "add", "-f", ".")
     time.sleep(0.1)  # files are remembered when they are older than a tick of the clock
     runs: list[list[str]] = []
-    real = ripgrep.run
+    real = ripgrep.capture
 
     def counting(argv: list[str], **options: object) -> Completed:
         runs.append(argv)
         return real(argv, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ripgrep, "run", counting)
+    monkeypatch.setattr(ripgrep, "capture", counting)
 
     def answer(mode: OutputMode) -> tuple[list[str], int, int]:
         runs.clear()

@@ -16,9 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from wherein.errors import MissingProgramError
+from wherein.external.capture import Limits, capture
 from wherein.external.ripgrep_options import SearchOptions, file_arguments, pattern_arguments
 from wherein.external.ripgrep_report import Report, clean_path, read_report
-from wherein.external.run import MAX_STDERR_BYTES, Completed, run
+from wherein.external.run import Completed, run
 from wherein.external.stream import stream
 
 __all__ = ["Ripgrep", "Walked", "find_ripgrep", "require_ripgrep"]
@@ -123,10 +124,11 @@ class Ripgrep:
         When the system refuses to start threads, it is run once more with a single one.
         """
         argv = self.arguments(options, mode, paths)
-        done = self._run(argv, timeout_s, max_output_bytes, is_cancelled)
+        limits = Limits(timeout_s, max_output_bytes, is_cancelled=is_cancelled)
+        done = capture(argv, cwd=self.folder, limits=limits)
         if done.returncode not in (0, 1) and _THREADS_REFUSED.search(done.stderr):
             argv.insert(1, "--threads=1")
-            done = self._run(argv, timeout_s, max_output_bytes, is_cancelled)
+            done = capture(argv, cwd=self.folder, limits=limits)
         return done
 
     def search_and_report(
@@ -146,7 +148,14 @@ class Ripgrep:
         not be read; `Completed.is_report_full` tells that the search itself did not end.
         """
         argv = self.arguments(options, ("--debug", *mode), paths)
-        done = self._run(argv, timeout_s, max_output_bytes, is_cancelled, reports=True)
+        limits = Limits(
+            timeout_s,
+            max_output_bytes,
+            stderr_bytes=MAX_QUICK_REPORT_BYTES,
+            stops_at_stderr=True,
+            is_cancelled=is_cancelled,
+        )
+        done = capture(argv, cwd=self.folder, limits=limits)
         if done.is_report_full:
             return done, None
         if done.returncode not in (0, 1) and _THREADS_REFUSED.search(done.stderr):
@@ -154,26 +163,6 @@ class Ripgrep:
         report = read_report(done.stderr)
         is_over = not report.is_whole or done.is_timed_out or done.is_truncated
         return replace(done, stderr=report.rest), None if is_over else report
-
-    def _run(
-        self,
-        argv: Sequence[str],
-        timeout_s: float,
-        max_output_bytes: int | None,
-        is_cancelled: Callable[[], bool] | None,
-        *,
-        reports: bool = False,
-    ) -> Completed:
-        return run(
-            argv,
-            cwd=self.folder,
-            timeout_s=timeout_s,
-            max_output_bytes=max_output_bytes,
-            max_stderr_bytes=MAX_QUICK_REPORT_BYTES if reports else MAX_STDERR_BYTES,
-            keep_partial=True,
-            files_report=reports,
-            is_cancelled=is_cancelled,
-        )
 
     def check(self, options: SearchOptions) -> Completed:
         """Search nothing, to learn whether ripgrep accepts the options."""
@@ -185,7 +174,7 @@ class Ripgrep:
             "--",
             os.devnull,
         ]
-        return self._run(argv, CHECK_TIMEOUT_S, None, None)
+        return capture(argv, cwd=self.folder, limits=Limits(CHECK_TIMEOUT_S))
 
     def search_files(
         self,
@@ -254,14 +243,8 @@ class Ripgrep:
             "--",
             *(f"./{path}" if path else "." for path in paths),
         ]
-        done = run(
-            argv,
-            cwd=self.folder,
-            timeout_s=timeout_s,
-            keep_partial=True,
-            max_stderr_bytes=MAX_SKIP_REPORT_BYTES,
-            is_cancelled=is_cancelled,
-        )
+        limits = Limits(timeout_s, stderr_bytes=MAX_SKIP_REPORT_BYTES, is_cancelled=is_cancelled)
+        done = capture(argv, cwd=self.folder, limits=limits)
         report = read_report(done.stderr)
         complaints = [
             line.decode("utf-8", "replace")

@@ -34,10 +34,11 @@ class Completed:
     is_truncated: bool = False
     """True when the output reached its limit and the program was stopped there."""
     is_timed_out: bool = False
-    """True when the time limit passed; only when asked to `run` with ``keep_partial``."""
+    """True when the time limit passed or nobody waits any more; from `run` only with
+    ``keep_partial``."""
     is_report_full: bool = False
-    """True when the program was stopped because its report grew beyond the limit; only when asked
-    to `run` with ``files_report``."""
+    """True when the program was stopped because it wrote more on standard error than was wanted;
+    only from `capture`, when asked."""
 
 
 def run(
@@ -50,7 +51,6 @@ def run(
     env_extra: Mapping[str, str] | None = None,
     max_stderr_bytes: int = MAX_STDERR_BYTES,
     keep_partial: bool = False,
-    files_report: bool = False,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Completed:
     """Run a program to its end.
@@ -64,9 +64,6 @@ def run(
         env_extra: Variables added to `clean_environment`.
         max_stderr_bytes: More of its complaints is dropped.
         keep_partial: Return what it wrote when the time limit passes, instead of raising.
-        files_report: Its standard error is a report of many small writes: it goes into a file in
-            memory, for each write to a pipe would wake us up; beyond ``max_stderr_bytes`` the
-            program is stopped.
         is_cancelled: Asked while waiting; True stops the program as the time limit does.
 
     Raises:
@@ -74,53 +71,32 @@ def run(
         PathError: ``cwd`` is not a folder we may enter.
         ProgramTimeoutError: It did not end in time.
     """
-    report = _memory_file() if files_report else None
-    pipes = _Pipes(max_output_bytes, max_stderr_bytes, report, is_cancelled)
+    pipes = _Pipes(max_output_bytes, max_stderr_bytes, is_cancelled)
+    process = start(
+        argv,
+        cwd,
+        has_stdin=stdin is not None,
+        env_extra=env_extra,
+        stderr=subprocess.PIPE,
+        timeout_s=timeout_s,
+    )
     try:
-        process = start(
-            argv,
-            cwd,
-            has_stdin=stdin is not None,
-            env_extra=env_extra,
-            stderr=subprocess.PIPE if report is None else report.fileno(),
-            timeout_s=timeout_s,
-        )
-        try:
-            deadline = time.monotonic() + timeout_s
-            out, err, is_truncated = _communicate(process, stdin, deadline, pipes)
-            pipes.check_report()
-            if is_truncated:
-                kill(process)
-            return Completed(process.wait(), out, err, is_truncated)
-        except _ReportFullError:
-            return Completed(-signal.SIGKILL, *pipes.taken(), is_report_full=True)
-        except _DeadlineError:
-            if keep_partial:
-                return Completed(-signal.SIGKILL, *pipes.taken(), is_timed_out=True)
-            message = f"{program_name(argv)} did not answer within {timeout_s:g} s"
-            raise ProgramTimeoutError(message) from None
-        finally:
+        deadline = time.monotonic() + timeout_s
+        out, err, is_truncated = _communicate(process, stdin, deadline, pipes)
+        if is_truncated:
             kill(process)
+        return Completed(process.wait(), out, err, is_truncated)
+    except _DeadlineError:
+        if keep_partial:
+            return Completed(-signal.SIGKILL, *pipes.taken(), is_timed_out=True)
+        message = f"{program_name(argv)} did not answer within {timeout_s:g} s"
+        raise ProgramTimeoutError(message) from None
     finally:
-        if report is not None:
-            report.close()
-
-
-def _memory_file() -> IO[bytes]:
-    """Return an empty file that no name leads to, in memory where the system has such files."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("report"), "w+b", buffering=0)
-    import tempfile
-
-    return tempfile.TemporaryFile(buffering=0)
+        kill(process)
 
 
 class _DeadlineError(Exception):
     """The time limit passed while waiting for a pipe."""
-
-
-class _ReportFullError(Exception):
-    """The program wrote more into its report than is wanted."""
 
 
 class _Pipes:
@@ -130,12 +106,10 @@ class _Pipes:
         self,
         max_output_bytes: int | None,
         max_stderr_bytes: int,
-        report: IO[bytes] | None,
         is_cancelled: Callable[[], bool] | None,
     ) -> None:
         self._out: list[bytes] = []
         self._err: list[bytes] = []
-        self._report = report
         self._max_output_bytes = max_output_bytes
         self._n_output_bytes = 0
         self._err_left = max_stderr_bytes
@@ -153,26 +127,16 @@ class _Pipes:
         return self._max_output_bytes is not None and self._n_output_bytes > self._max_output_bytes
 
     def taken(self) -> tuple[bytes, bytes]:
-        err = b"".join(self._err)
-        if self._report is not None:
-            err = os.pread(self._report.fileno(), self._err_left, 0)
-        return b"".join(self._out)[: self._max_output_bytes], err
-
-    def check_report(self) -> None:
-        """Raise `_ReportFullError` when the report is longer than wanted."""
-        if self._report is not None and os.fstat(self._report.fileno()).st_size > self._err_left:
-            raise _ReportFullError
+        return b"".join(self._out)[: self._max_output_bytes], b"".join(self._err)
 
     def select(
         self, selector: selectors.BaseSelector, deadline: float
     ) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for a pipe; raise `_DeadlineError` when time is up or nobody waits any more."""
-        is_polling = self._is_cancelled is not None or self._report is not None
         while True:
             remaining = max(0.0, deadline - time.monotonic())
-            slice_s = min(remaining, CANCEL_POLL_S) if is_polling else remaining
+            slice_s = min(remaining, CANCEL_POLL_S) if self._is_cancelled else remaining
             ready = selector.select(slice_s)
-            self.check_report()
             if ready:
                 return ready
             if slice_s == remaining or (self._is_cancelled is not None and self._is_cancelled()):

@@ -56,8 +56,9 @@ def start(
     env_extra: Mapping[str, str] | None,
     stderr: int,
     timeout_s: float,
+    stdout: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """Start a program; its output comes through a pipe without a buffer of ours.
+    """Start a program; its output comes through a pipe without a buffer of ours, or into a file.
 
     Nobody ends it after ``timeout_s`` when we are killed ourselves, so the system ends it once it
     has used as much CPU as all cores have in that time (on Linux).
@@ -72,7 +73,7 @@ def start(
             cwd=cwd,
             env=clean_environment(env_extra),
             stdin=subprocess.PIPE if has_stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=stderr,
             start_new_session=True,
             bufsize=0,
