@@ -20,6 +20,7 @@ from wherein.search.literal import (
     find_literals,
 )
 from wherein.search.matches import Matches, match
+from wherein.search.other_spellings import with_other_spellings
 from wherein.search.query import Query, understand
 from wherein.search.retrievers import (
     MAX_CANDIDATES,
@@ -65,7 +66,8 @@ def find(
         QueryError: The query is empty, or a filter names something unknown.
         PatternError: A glob does not compile.
     """
-    query = understand(text, own_names=own_names, glossary=glossary)
+    asked = understand(text, own_names=own_names, glossary=glossary)
+    query, spelling_notes = with_other_spellings(index, asked)
     narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
     allowed = masks(index, narrowed)
     lexical = lexical_scores(index, query)
@@ -82,7 +84,7 @@ def find(
         evaluated,
         similarities,
         literals,
-        (*notes, *allowed.notes, *model_notes),
+        (*notes, *allowed.notes, *spelling_notes, *model_notes),
         lexical.postings_read,
     )
 

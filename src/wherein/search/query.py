@@ -17,6 +17,7 @@ from wherein.tokens import MAX_TERM_CHARS, identifier_terms, scan_words
 
 __all__ = [
     "OWN_NAME_WEIGHT",
+    "STOP_WORDS",
     "Query",
     "QueryTerm",
     "Scope",
