@@ -37,8 +37,8 @@ def with_other_spellings(index: TreeIndex, query: Query) -> tuple[Query, tuple[s
     """Add the terms of other spellings for words that stand in no live file.
 
     A word is first looked up in the other English spelling, then as two words that stand together
-    in a chunk. What is added counts as a word of the query. 119 of 9,324 public requests have such a
-    word: MRR .618 without, .677 with (benchmarks/results/ranking-2026-12-01.md).
+    in a chunk. What is added counts as a word of the query. 119 of 9,324 public requests have such
+    a word: MRR .618 without, .677 with (benchmarks/results/ranking-2026-12-01.md).
 
     Returns:
         The query, and a note on each word that was looked up otherwise.
