@@ -36,6 +36,7 @@ def grep(
     offset: int = 0,
     by_symbol: bool = False,
     settings: Mapping[str, object] | None = None,
+    at: Scope | None = None,
     **options: object,
 ) -> GrepResult:
     request = GrepRequest(
@@ -46,7 +47,7 @@ def grep(
         offset,
         by_symbol,
     )
-    return search_text(scope(root, **(settings or {})), request)
+    return search_text(at or scope(root, **(settings or {})), request)
 
 
 def files_with(root: Path, pattern: str, *paths: str, **options: object) -> list[str]:

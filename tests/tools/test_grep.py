@@ -13,13 +13,13 @@ from wherein.external import ripgrep
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import Completed, run
 from wherein.settings import Settings
-from wherein.tools import grep_workspace
+from wherein.tools import file_set, grep_workspace
 from wherein.tools.catalog_exact import GREP
 from wherein.tools.context import ToolContext
 from wherein.tools.grep import grep as tool
 from wherein.tools.grep import search_text
 from wherein.tools.grep_index import GrepIndex
-from wherein.tools.grep_types import GrepRequest, OutputMode
+from wherein.tools.grep_types import GrepRequest, GrepResult, OutputMode
 from wherein.walk.blob import blob_id
 from wherein.workspace import Workspace
 
@@ -369,21 +369,60 @@ def test_a_tracked_file_is_found_however_git_writes_its_index(tmp_path: Path) ->
     assert files_with(root, "needle") == ["out/deep/b.py"]
 
 
-def test_a_file_that_becomes_tracked_is_found_at_once(tmp_path: Path) -> None:
+class Remembering:
+    """Searches of one tree that know of one another, and how many programs each starts."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.scope = scope(root)
+        self.n_runs = 0
+        real, git = ripgrep.capture, file_set.Git.run
+
+        def capture(*arguments: object, **options: object) -> Completed:
+            self.n_runs += 1
+            return real(*arguments, **options)  # type: ignore[arg-type]
+
+        def run_git(*arguments: object, **options: object) -> Completed:
+            self.n_runs += 1
+            return git(*arguments, **options)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(ripgrep, "capture", capture)
+        monkeypatch.setattr(file_set.Git, "run", run_git)
+
+    def ask(self, *, mode: OutputMode = OutputMode.FILES, **options: object) -> GrepResult:
+        self.n_runs = 0
+        return grep(self.scope.root, "needle", mode=mode, at=self.scope, **options)
+
+    def files(self, **options: object) -> list[str]:
+        return self.ask(**options).lines()  # type: ignore[arg-type]
+
+    def warm(self) -> None:
+        """Search until everything that can be is remembered."""
+        time.sleep(0.1)  # stats are believed when they are older than a tick of the clock
+        self.ask()
+        self.ask()
+
+
+def test_a_file_that_becomes_tracked_is_found_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = write_tree(
         tmp_path / "repo", {".gitignore": "out/\n", "out/a.py": "needle\n", "out/b.py": "needle\n"}
     )
     git(root, "init", "-q")
     git(root, "add", "-f", "out/a.py")
-    time.sleep(0.1)  # what is remembered of git's index is older than a tick of the clock
-    assert files_with(root, "needle") == ["out/a.py"]
-    assert files_with(root, "needle") == ["out/a.py"]
+    at = Remembering(root, monkeypatch)
+    at.warm()
+    assert (at.files(), at.n_runs) == (["out/a.py"], 1)
     git(root, "add", "-f", "out/b.py")
-    assert files_with(root, "needle") == ["out/a.py", "out/b.py"]
+    assert at.files() == ["out/a.py", "out/b.py"]
     git(root, "rm", "-q", "--cached", "out/a.py")
-    assert files_with(root, "needle") == ["out/b.py"]
+    at.warm()
+    assert (at.files(), at.n_runs) == (["out/b.py"], 1)
     (root / "out" / "b.py").unlink()
-    assert files_with(root, "needle") == []
+    at.warm()
+    assert at.files() == []
+    (root / "out" / "b.py").write_text("needle\n")
+    assert at.files() == ["out/b.py"]
 
 
 def test_tracked_files_that_are_ignored_are_searched_in_the_same_run(
@@ -395,37 +434,87 @@ def test_tracked_files_that_are_ignored_are_searched_in_the_same_run(
     )
     git(root, "init", "-q")
     git(root, "add", "-f", ".")
-    time.sleep(0.1)  # files are remembered when they are older than a tick of the clock
-    runs: list[list[str]] = []
-    real = ripgrep.capture
-
-    def counting(argv: list[str], **options: object) -> Completed:
-        runs.append(argv)
-        return real(argv, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(ripgrep, "capture", counting)
-
-    def answer(mode: OutputMode) -> tuple[list[str], int, int]:
-        runs.clear()
-        found = grep(root, "needle", mode=mode)
-        assert found.skipped == ()
-        return found.lines(), found.n_files_searched, len(runs)
-
+    at = Remembering(root, monkeypatch)
     for mode in OutputMode:
-        assert answer(mode)[0][-1].startswith("out/a.py")
-        first, n_searched, _ = answer(mode)
-        assert (n_searched, answer(mode)) == (4, (first, 4, 1))
+        first = at.ask(mode=mode)
+        at.warm()
+        again = at.ask(mode=mode)
+        assert (again, at.n_runs, again.n_files_searched) == (first, 1, 4)
+        assert (again.skipped, again.lines()[-1][:8]) == ((), "out/a.py")
     (root / "out" / "b.py").write_bytes(b"needle\0\nneedle\n")  # after a NUL nothing is searched
-    assert answer(OutputMode.COUNT)[0] == ["a.py:1", "out/a.py:1"]
-    time.sleep(0.1)
-    assert answer(OutputMode.COUNT)[::2] == (["a.py:1", "out/a.py:1"], 2)
+    assert at.ask(mode=OutputMode.COUNT).lines() == ["a.py:1", "out/a.py:1"]
+    at.warm()
+    assert at.ask(mode=OutputMode.COUNT).lines() == ["a.py:1", "out/a.py:1"]
+    assert at.n_runs == 2
     (root / "out" / "b.py").write_text("needle\n")
-    time.sleep(0.1)
-    assert answer(OutputMode.FILES)[0] == ["a.py", "out/a.py", "out/b.py"]
-    assert answer(OutputMode.FILES)[::2] == (["a.py", "out/a.py", "out/b.py"], 1)
+    at.warm()
+    assert (at.files(), at.n_runs) == (["a.py", "out/a.py", "out/b.py"], 1)
     git(root, "rm", "-q", "-f", "--cached", "out/b.py")
-    found = grep(root, "needle", mode=OutputMode.FILES)
+    found = at.ask()
     assert found.lines() == ["a.py", "out/a.py"]
     assert [(skip.reason, skip.examples) for skip in found.skipped] == [("ignored", ("out/b.py",))]
+    at.warm()
+    assert (at.ask().skipped, at.n_runs) == (found.skipped, 1)
     (root / ".gitignore").write_text("")
-    assert files_with(root, "needle") == ["a.py", "out/a.py", "out/b.py"]
+    assert at.files() == ["a.py", "out/a.py", "out/b.py"]
+
+
+def test_what_is_remembered_of_a_tree_holds_until_something_that_decides_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": "*.log\n", "a.py": "needle\n", "src/a.py": "needle\n", "src/b.log": "x\n"},
+    )
+    git(root, "init", "-q")
+    at = Remembering(root, monkeypatch)
+
+    def is_remembered() -> bool:
+        at.ask()
+        return at.n_runs == 1 and ("ignored", 1) in [(s.reason, s.count) for s in at.ask().skipped]
+
+    def look(path: str, content: str) -> list[tuple[str, int]]:
+        """Return what is skipped once ``path`` has changed, and go back to where we were."""
+        at.warm()
+        assert is_remembered()
+        before = (root / path).read_text() if (root / path).exists() else None
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(content)
+        skipped = [(item.reason, item.count) for item in at.ask().skipped]
+        if before is None:
+            (root / path).unlink()
+        else:
+            (root / path).write_text(before)
+        return skipped
+
+    assert look("src/c.log", "x") == [("ignored", 2)]
+    assert look(".gitignore", "*.log\na.py\n") == [("ignored", 3)]
+    assert look("src/.gitignore", "a.py\n") == [("ignored", 2)]
+    assert look(".git/info/exclude", "src/\n") == [("ignored", 1)]
+    assert look("src/.ignore", "!*.log\n") == []
+    assert look("new/c.log", "x") == [("ignored", 2)]
+    at.warm()
+    assert is_remembered()
+    (root / "new").rmdir()
+    (root / "src" / "b.log").rename(root / "src" / "b.txt")
+    assert at.ask().skipped == ()
+
+
+def test_a_search_by_glob_knows_what_an_earlier_one_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": "*.log\n", "a.py": "needle\n", "t.log": "needle\n", "u.log": "needle\n"},
+    )
+    git(root, "init", "-q")
+    git(root, "add", "-f", "t.log")
+    at = Remembering(root, monkeypatch)
+    at.warm()
+    everything = at.files()
+    assert (everything, at.n_runs) == (["a.py", "t.log"], 1)
+    assert (at.files(globs=("*.py",)), at.n_runs) == (["a.py"], 1)
+    assert at.files(globs=("*.log",)) == ["t.log", "u.log"]  # what a glob names is searched
+    assert at.files(globs=("!*.py",)) == ["t.log"]
+    nothing = at.ask(is_inverted=True, globs=("*.py",))
+    assert (nothing.files, nothing.n_files_searched, nothing.skipped[0].count) == ((), 1, 1)

@@ -14,6 +14,7 @@ from wherein.errors import WhereinError
 from wherein.settings import Settings
 from wherein.tools.context import Progress, ToolContext
 from wherein.tools.session import Session
+from wherein.tools.walk_memory import WalkMemory
 
 if TYPE_CHECKING:
     from wherein.mcp.watch import TreeWatch
@@ -52,6 +53,7 @@ class ServerState:
     """False while the server only knows that it was started in no workspace: nothing is indexed."""
     watch: TreeWatch | None = None
     indexing: Indexing = field(default_factory=Indexing)
+    walks: WalkMemory = field(default_factory=WalkMemory)
     stopping: threading.Event = field(default_factory=threading.Event)
     _workspaces: dict[Path, Workspace] = field(default_factory=dict["Path", "Workspace"])
     _departures: list[str] = field(default_factory=list[str])
@@ -121,6 +123,7 @@ class ServerState:
             on_progress=on_progress,
             is_cancelled=lambda: is_cancelled() or self.stopping.is_set(),
             session=session,
+            walks=self.walks,
             access=self.access,
         )
 

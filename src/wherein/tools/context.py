@@ -12,6 +12,7 @@ from wherein.indexing.progress import Progress
 from wherein.settings import Settings
 from wherein.tools.file_paths import WIDEN_HINT
 from wherein.tools.session import Session
+from wherein.tools.walk_memory import WalkMemory
 
 if TYPE_CHECKING:
     from wherein.embed.departure import ModelAccess
@@ -52,6 +53,7 @@ class ToolContext:
         on_progress: Told how far a long step is.
         is_cancelled: Asked between steps; True means nobody waits for the answer.
         session: Memory of the conversation; None where there is none (command line).
+        walks: What earlier calls learned of the trees they searched; a server shares it.
         access: Keys for models elsewhere, and how the user is told before text goes there.
     """
 
@@ -65,6 +67,7 @@ class ToolContext:
     on_progress: Callable[[Progress], None] = field(default=_no_progress)
     is_cancelled: Callable[[], bool] = field(default=_never)
     session: Session | None = None
+    walks: WalkMemory = field(default_factory=WalkMemory)
     access: ModelAccess | None = None
 
     def workspace(self, root: Path) -> Workspace:

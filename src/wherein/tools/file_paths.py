@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from wherein.errors import PathError
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
 from wherein.settings import Settings
+from wherein.tools.walk_memory import WalkMemory
 from wherein.walk.paths import parse_path, show_path
 
 if TYPE_CHECKING:
@@ -53,11 +54,13 @@ class Scope:
     roots: tuple[Path, ...] = ()
     standing: Path | None = None
     """Where relative paths start, and what shown paths are relative to; None for the root."""
+    walks: WalkMemory = field(default_factory=WalkMemory)
+    """What earlier calls learned of the trees."""
 
     @classmethod
     def of(cls, call: ToolContext) -> Scope:
         """Return the scope of a tool's call."""
-        return cls(call.root, call.settings, call.roots, call.standing)
+        return cls(call.root, call.settings, call.roots, call.standing, call.walks)
 
     @property
     def base(self) -> Path:

@@ -20,8 +20,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +28,6 @@ from pathlib import Path
 from wherein.errors import MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
 from wherein.external.git_folder import GitFolder
-from wherein.external.git_index import RACY_NS
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.settings import Settings
 from wherein.walk.classify import is_secret_name
@@ -41,6 +39,7 @@ __all__ = [
     "find_extra_files",
     "git_of",
     "needs_walk",
+    "regular_files",
     "ripgrep_at",
     "tracked_among",
     "tracked_but_ignored",
@@ -53,8 +52,6 @@ MAX_PATHSPECS = 2_000
 
 MAX_COMPARED_BYTES = 50_000_000
 """Bytes of git's index looked through for names, in 3 ms: what starting git costs."""
-
-MAX_KNOWN_ROOTS = 32
 
 TIMEOUT_S = 30.0
 
@@ -246,56 +243,33 @@ def needs_walk(root: Path, settings: Settings) -> bool:
 
 def tracked_but_ignored(git: Git) -> list[str]:
     """Return the tracked files that an ignore rule hides from ripgrep, sorted."""
+    return regular_files(git.root, _all_tracked_but_ignored(git))
+
+
+def _all_tracked_but_ignored(git: Git) -> list[str]:
     try:
         done = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
     except (MissingProgramError, ProgramTimeoutError):
         return []
-    if done.returncode != 0:
-        return []
-    paths = os.fsdecode(done.stdout).split("\0")[:-1]
-    return sorted(path for path in paths if _is_regular(git.root / path))
+    return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else []
 
 
 def tracked_among(git: Git, ignored: Sequence[str]) -> list[str]:
-    """Return the tracked files among (or below) what ripgrep said that it ignored, sorted.
+    """Return the tracked paths among (or below) what ripgrep said that it ignored, there or not.
 
     Usually there are none, which the names in git's index show without starting git.
     """
     if not ignored or not _may_be_tracked(git, ignored):
         return []
     if len(ignored) > MAX_PATHSPECS:
-        return tracked_but_ignored(git)
-    stamp = _index_stamp(git)
-    key = (git.root, stamp, tuple(ignored))
-    paths = _known_tracked.get(key) if stamp is not None else None
-    if paths is None:
-        try:
-            done = git.run("ls-files", "-z", "--cached", "--", *ignored)
-        except (MissingProgramError, ProgramTimeoutError):
-            return []
-        if done.returncode != 0:  # one of them lies in a submodule
-            return tracked_but_ignored(git)
-        paths = tuple(dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1]))
-        if stamp is not None:
-            if len(_known_tracked) >= MAX_KNOWN_ROOTS:
-                _known_tracked.clear()
-            _known_tracked[key] = paths
-    return sorted(path for path in paths if _is_regular(git.root / path))
-
-
-_known_tracked: dict[tuple[Path, tuple[int, ...] | None, tuple[str, ...]], tuple[str, ...]] = {}
-"""What git said of the ignored entries of a root, while its index is the same file."""
-
-
-def _index_stamp(git: Git) -> tuple[int, ...] | None:
-    """Return what names the state of git's index; None when it was written a moment ago."""
+        return _all_tracked_but_ignored(git)
     try:
-        found = (git.git_dir / "index").stat()
-    except OSError:
-        return None
-    if max(found.st_mtime_ns, found.st_ctime_ns) + RACY_NS >= time.time_ns():
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        done = git.run("ls-files", "-z", "--cached", "--", *ignored)
+    except (MissingProgramError, ProgramTimeoutError):
+        return []
+    if done.returncode != 0:  # one of them lies in a submodule
+        return _all_tracked_but_ignored(git)
+    return list(dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1]))
 
 
 def _may_be_tracked(git: Git, ignored: Sequence[str]) -> bool:
@@ -332,7 +306,7 @@ def find_extra_files(
         rules = _settings_rules(settings.include)
         inside = ripgrep.walk(walked.ignored, timeout_s=TIMEOUT_S, is_unrestricted=True)
         extra.update(path for path in inside.paths if _hides(rules, path))
-    return sorted(path for path in extra if _is_regular(ripgrep.folder / path))
+    return regular_files(ripgrep.folder, extra)
 
 
 def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
@@ -344,11 +318,15 @@ def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
             )
             if done.returncode == 0:
                 return os.fsdecode(done.stdout).split("\0")[:-1]
-        # Too many, or one of them lies in a submodule: ask for the tracked ones alone.
-        done = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
     except MissingProgramError:
         return []
-    return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else []
+    # Too many, or one of them lies in a submodule: ask for the tracked ones alone.
+    return _all_tracked_but_ignored(git)
+
+
+def regular_files(root: Path, paths: Iterable[str]) -> list[str]:
+    """Return those of ``paths`` that are regular files, sorted."""
+    return sorted(path for path in paths if _is_regular(root / path))
 
 
 def _is_regular(path: Path) -> bool:

@@ -144,6 +144,7 @@ def search_text(
             deadline,
             is_cancelled or _never,
             FileFilter(scope.settings, root),
+            scope.walks,
         )
         chosen = narrow if root == scope.root else None
         run_search(search, chosen)

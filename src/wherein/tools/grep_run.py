@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Thread
 
 from wherein.errors import ExternalError, ProgramTimeoutError, WhereinError
@@ -14,21 +13,21 @@ from wherein.external.git import Git
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.external.ripgrep_errors import complaints, explain_failure
 from wherein.external.ripgrep_options import SearchOptions
-from wherein.external.ripgrep_report import Report
 from wherein.external.run import CANCEL_POLL_S, Completed
-from wherein.tools import grep_extra
 from wherein.tools.file_paths import Place
 from wherein.tools.file_set import (
     FileFilter,
     find_extra_files,
     git_of,
     needs_walk,
+    regular_files,
     tracked_among,
     tracked_but_ignored,
 )
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_output import FoundFile, RecordReader, read_counts, read_paths
 from wherein.tools.grep_types import GrepRequest, OutputMode
+from wherein.tools.walk_memory import LeftOut, Walk, WalkMemory
 
 __all__ = ["Narrow", "Narrowed", "Search", "run_search"]
 
@@ -70,6 +69,7 @@ class Search:
     deadline: float
     is_cancelled: Callable[[], bool]
     keep: FileFilter
+    walks: WalkMemory
     files: list[FoundFile] = field(default_factory=list[FoundFile])
     n_searched: int = 0
     is_partial: bool = False
@@ -117,111 +117,123 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     if narrowed is not None:
         _search_narrowed(search, options, narrowed)
         return
-    left_out = _search_and_report(search, options, git)
-    if left_out is None:
-        left_out = _search_beside_git(search, options, git)
+    left_out = _search_all(search, options, git)
     search.keep.add_worktrees(root, git, search.paths)
     hidden = set(left_out.ignored).difference(left_out.extra)
     for path in left_out.ignored:
         if path in hidden:
             search.skip("ignored", path)
-    if not left_out.is_extra_searched:
-        _search_extra(search, options, left_out.extra)
 
 
-@dataclass(frozen=True, slots=True)
-class _LeftOut:
-    """What ripgrep's walk left out."""
+def _search_all(search: Search, options: SearchOptions, git: Git | None) -> LeftOut:
+    """Search what ripgrep's walk finds and what it leaves out wrongly; return what is left out."""
+    is_restricted = bool(options.globs or options.types or options.excluded_types)
+    is_listing = _mode_arguments(search.request) is _LISTING
+    walk = Walk(search.ripgrep, tuple(search.paths))
+    known = search.walks.recall(walk) if git is not None else None
+    if known is not None:
+        _search_as_known(search, options, known, is_restricted=is_restricted)
+        is_account_asked = not search.files or not (is_restricted or is_listing)
+        return known if is_account_asked else LeftOut()
+    left_out = None
+    if not is_restricted and not is_listing and walk.ripgrep.folder not in search.walks.talkative:
+        left_out = _search_and_report(search, options, git)
+    if left_out is None:
+        left_out = _search_beside_git(search, options, git)
+    _search_extra(search, options, left_out.extra)
+    return left_out
 
-    extra: Sequence[str]
-    """Files to be searched all the same."""
-    ignored: Sequence[str] = ()
-    """Files and folders that git's rules hide; empty when it was not asked for them."""
-    is_extra_searched: bool = False
+
+def _search_as_known(
+    search: Search, options: SearchOptions, known: LeftOut, *, is_restricted: bool
+) -> None:
+    """Search where it is known what the walk leaves out: nothing has to be asked."""
+    # A glob brings back what the rules hide, and a named file would then be found twice.
+    is_named = known.may_be_named and not is_restricted
+    paths = [*search.paths, *known.extra] if is_named else search.paths
+    _read(search, options, paths, _main_run(search, options, paths))
+    if not is_named:
+        _search_extra(search, options, known.extra)
+    if _mode_arguments(search.request) is _LISTING and not search.files:
+        walked = search.ripgrep.walk(
+            search.paths, timeout_s=WALK_TIMEOUT_S, is_cancelled=search.is_cancelled
+        )
+        _count_walked(search, options, walked, known.extra)
 
 
-_n_files: dict[Path, int] = {}
-"""Files that the last search of a whole root went through."""
-
-_talkative: set[Path] = set()
-"""Roots with so many ignored entries that ripgrep's account of them costs more than asking git."""
-
-
-def _search_and_report(search: Search, options: SearchOptions, git: Git | None) -> _LeftOut | None:
+def _search_and_report(search: Search, options: SearchOptions, git: Git | None) -> LeftOut | None:
     """Search, and learn from the same run what was left out; None when that is to be asked.
 
     With globs or types, the account would name each file that they leave out; and a mere listing
     does not say how many files were searched, for which a walk is needed.
     """
     root = search.ripgrep.folder
-    is_restricted = options.globs or options.types or options.excluded_types
-    mode = _mode_arguments(search.request)
-    if is_restricted or mode is _LISTING or root in _talkative:
-        return None
-    is_whole = search.paths == [""]
-    named = grep_extra.recall(root) if is_whole else []
+    started_ns = time.time_ns()
     done, report = search.ripgrep.search_and_report(
         options,
-        (*mode, *_thread_arguments(search)),
-        [*search.paths, *named],
+        (*_mode_arguments(search.request), *_thread_arguments(search)),
+        search.paths,
         timeout_s=search.remaining_s,
         max_output_bytes=MAX_OUTPUT_BYTES,
         is_cancelled=search.is_cancelled,
     )
     if done.is_report_full:
-        _talkative.add(root)
+        search.walks.talkative.add(root)
         return None
-    extra = _extra_files(search, git, report)
-    if named and named != extra:
-        grep_extra.forget(root)
-        return _search_and_report(search, options, git)
-    if extra and is_whole and not named:
-        grep_extra.remember(root, extra)
-    _read(search, options, done)
-    if is_whole:
-        _n_files[root] = search.n_searched
-    return _LeftOut(extra, report.ignored if report else (), is_extra_searched=bool(named))
+    _read(search, options, search.paths, done)
+    if search.paths == [""]:
+        search.walks.n_files[root] = search.n_searched
+    if report is None:
+        return LeftOut((), tuple(tracked_but_ignored(git)) if git is not None else ())
+    if report.ignored and needs_walk(root, search.keep.settings):
+        walked = Walked((), report.ignored)
+        extra = find_extra_files(search.ripgrep, git, walked, search.keep.settings)
+        return LeftOut(report.ignored, tuple(extra))
+    if git is None:
+        return LeftOut(report.ignored)
+    tracked = tracked_among(git, report.ignored)
+    left_out = LeftOut(report.ignored, tuple(regular_files(git.root, tracked)))
+    is_told_by_stats = not report.repositories and all(p.is_folder for p in search.places)
+    if is_told_by_stats and not needs_walk(root, search.keep.settings):
+        walk = Walk(search.ripgrep, tuple(search.paths))
+        search.walks.remember(walk, git, left_out, tracked, started_ns)
+    return left_out
 
 
 def _thread_arguments(search: Search) -> tuple[str, ...]:
     """Return the option for a single thread where starting more takes longer than it saves."""
     is_content = search.request.mode is OutputMode.CONTENT
     most = MAX_SINGLE_THREADED_LINES if is_content else MAX_SINGLE_THREADED
-    n_files = _n_files.get(search.ripgrep.folder, 0)
+    n_files = search.walks.n_files.get(search.ripgrep.folder, 0)
     return ("--threads=1",) if 0 < n_files <= most else ()
 
 
-def _extra_files(search: Search, git: Git | None, report: Report | None) -> list[str]:
-    """Return the files to be searched that ripgrep left out, sorted."""
-    if report is None:
-        return tracked_but_ignored(git) if git is not None else []
-    settings = search.keep.settings
-    if report.ignored and needs_walk(search.ripgrep.folder, settings):
-        walked = Walked((), report.ignored)
-        return find_extra_files(search.ripgrep, git, walked, settings)
-    return tracked_among(git, report.ignored) if git is not None else []
-
-
-def _search_beside_git(search: Search, options: SearchOptions, git: Git | None) -> _LeftOut:
+def _search_beside_git(search: Search, options: SearchOptions, git: Git | None) -> LeftOut:
     """Search, and meanwhile ask git what was left out; say what is ignored if nothing is found."""
     beside = _Beside(search, git)
     beside.start()
     try:
-        _read(search, options, _main_run(search, options))
+        _read(search, options, search.paths, _main_run(search, options, search.paths))
     finally:
         while beside.is_alive() and not search.is_cancelled():
             beside.join(CANCEL_POLL_S)
     if search.is_cancelled():
-        return _LeftOut(())
+        return LeftOut()
     if beside.walked is None and not search.files:
         beside.walk()
     if beside.walked is None:
-        return _LeftOut(beside.tracked)
+        return LeftOut((), tuple(beside.tracked))
     extra = find_extra_files(search.ripgrep, git, beside.walked, search.keep.settings)
     if _mode_arguments(search.request) is _LISTING and not search.files:
-        paths = (*beside.walked.paths, *extra)
-        search.n_searched = sum(_admits(search, options, path) for path in paths)
-    return _LeftOut(extra, beside.walked.ignored)
+        _count_walked(search, options, beside.walked, extra)
+    return LeftOut(beside.walked.ignored, tuple(extra))
+
+
+def _count_walked(
+    search: Search, options: SearchOptions, walked: Walked, extra: Sequence[str]
+) -> None:
+    """Count the files that were searched, where ripgrep does not say."""
+    search.n_searched = sum(_admits(search, options, path) for path in (*walked.paths, *extra))
 
 
 def _is_narrowable(search: Search, git: Git | None) -> bool:
@@ -248,7 +260,7 @@ def _search_narrowed(search: Search, options: SearchOptions, narrowed: Narrowed)
     search.n_candidates = len(chosen)
     search.is_indexed = True
     if chosen:
-        _search_chosen(search, options, chosen)
+        _search_chosen(search, options, chosen, search.paths)
         search.n_searched = narrowed.n_files
         return
     done = search.ripgrep.check(options)
@@ -315,19 +327,19 @@ def _counts_files(request: GrepRequest) -> bool:
     return request.mode is OutputMode.FILES and may_count
 
 
-def _main_run(search: Search, options: SearchOptions) -> Completed:
+def _main_run(search: Search, options: SearchOptions, paths: Sequence[str]) -> Completed:
     return search.ripgrep.search(
         options,
         (*_mode_arguments(search.request), *_thread_arguments(search)),
-        search.paths,
+        paths,
         timeout_s=search.remaining_s,
         max_output_bytes=MAX_OUTPUT_BYTES,
         is_cancelled=search.is_cancelled,
     )
 
 
-def _read(search: Search, options: SearchOptions, done: Completed) -> None:
-    """Take ripgrep's output, or raise what it refused."""
+def _read(search: Search, options: SearchOptions, paths: Sequence[str], done: Completed) -> None:
+    """Take what ripgrep found under ``paths``, or raise what it refused."""
     if done.returncode not in (0, 1):
         _raise_refusal(search, done)
     search.is_partial = search.is_partial or done.is_timed_out
@@ -336,7 +348,7 @@ def _read(search: Search, options: SearchOptions, done: Completed) -> None:
         files, n_searched = (read_paths if is_listing else read_counts)(done.stdout)
         search.is_partial = search.is_partial or done.is_truncated
     elif done.is_truncated:
-        files, n_searched = _read_in_order(search, options)
+        files, n_searched = _read_in_order(search, options, paths)
     else:
         reader = _reader(options)
         reader.feed_whole(done.stdout)
@@ -381,12 +393,14 @@ def _as_given(search: Search, error: WhereinError) -> WhereinError:
     return type(error)(message, hint=error.hint)
 
 
-def _read_in_order(search: Search, options: SearchOptions) -> tuple[list[FoundFile], int]:
+def _read_in_order(
+    search: Search, options: SearchOptions, paths: Sequence[str]
+) -> tuple[list[FoundFile], int]:
     """Search again in the order of paths until the answer is full: too much for one reading."""
     wanted = search.request.offset + search.request.limit
     reader = _reader(options)
     lines = search.ripgrep.search_in_order(
-        options, _mode_arguments(search.request), search.paths, timeout_s=search.remaining_s
+        options, _mode_arguments(search.request), paths, timeout_s=search.remaining_s
     )
     try:
         for line in lines:
@@ -407,12 +421,14 @@ def _search_extra(search: Search, options: SearchOptions, extra: Sequence[str]) 
     """Search what ripgrep's walk leaves out, unless its own search has it already."""
     known = {file.path for file in search.files}
     chosen = [path for path in extra if path not in known and _admits(search, options, path)]
-    if not chosen:
-        return
-    _search_chosen(search, options, chosen)
+    if chosen:
+        _search_chosen(search, options, chosen, chosen)
 
 
-def _search_chosen(search: Search, options: SearchOptions, chosen: Sequence[str]) -> None:
+def _search_chosen(
+    search: Search, options: SearchOptions, chosen: Sequence[str], paths: Sequence[str]
+) -> None:
+    """Search ``chosen`` files; ``paths`` are searched instead when the output is too much."""
     done = search.ripgrep.search_files(
         options,
         _mode_arguments(search.request),
@@ -421,7 +437,7 @@ def _search_chosen(search: Search, options: SearchOptions, chosen: Sequence[str]
         max_output_bytes=MAX_OUTPUT_BYTES,
         is_cancelled=search.is_cancelled,
     )
-    _read(search, options, done)
+    _read(search, options, paths, done)
 
 
 def _admits(search: Search, options: SearchOptions, path: str) -> bool:
