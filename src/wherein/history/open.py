@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,9 +136,8 @@ def _in_memory(store: HistoryStore) -> HistoryStore:
         return memory
     try:
         uri = f"{store.path.resolve().as_uri()}?mode=ro&immutable=1"
-        with sqlite3.connect(uri, uri=True) as database:
+        with closing(sqlite3.connect(uri, uri=True)) as database:
             memory.take(database)
-        database.close()
     except (sqlite3.DatabaseError, msgspec.DecodeError, ValueError):
         return HistoryStore(None)
     return memory

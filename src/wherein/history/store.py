@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import blake2b
@@ -75,6 +76,8 @@ class HistoryStore:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self._memory = _memory() if path is None else None
+        if self._memory is not None:
+            weakref.finalize(self, self._memory.close)
         self._decoded: dict[int, Block] = {}
 
     def update(self, git: Git, tip: str, progress: Progress | None = None) -> int:
