@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +75,12 @@ class GitFolder:
             return Path(value).expanduser()
         return Path(user_git_files()[-1])
 
+    def settings_files(self) -> list[Path]:
+        """Return the files, perhaps absent, that `excludes_file` and `ignores_case` depend on."""
+        own = (self.common_dir / "config", self.git_dir / "config.worktree")
+        roots = [*map(Path, user_git_files()[:-1]), *own]
+        return list(dict.fromkeys(file for root in roots for file in _with_included(root)))
+
     def ignores_case(self) -> bool:
         """Return whether the file system folds case, as git found when cloning."""
         return _is_true(read_setting(self.common_dir / "config", "core", "ignorecase"))
@@ -114,7 +121,19 @@ def read_setting(path: Path, section: str, name: str, depth: int = 0) -> str:
 
     Files that ``include.path`` names are read where they are named, ``includeIf`` ones are not.
     """
-    current, value = "", ""
+    value = ""
+    for found_section, found_name, written in _settings(path):
+        if found_section == section and found_name == name:
+            value = _plain_value(written)
+        elif found_section == "include" and found_name == "path" and depth < _MAX_INCLUDES:
+            included = _included_file(path, written)
+            value = read_setting(included, section, name, depth + 1) or value
+    return value
+
+
+def _settings(path: Path) -> Iterator[tuple[str, str, str | None]]:
+    """Yield section, name and written value of each setting whose section has no subsection."""
+    current = ""
     for line in _read(path, 1_000_000).splitlines():
         text = line.strip()
         header = _SECTION.match(text)
@@ -122,13 +141,22 @@ def read_setting(path: Path, section: str, name: str, depth: int = 0) -> str:
             current = header.group(1).lower() if header.group(2) is None else ""
             text = text[header.end() :].strip()
         setting = _SETTING.match(text)
-        if setting and current == section and setting.group(1).lower() == name:
-            value = _plain_value(setting.group(2))
-        elif setting and current == "include" and setting.group(1).lower() == "path":
-            included = path.parent / Path(_plain_value(setting.group(2))).expanduser()
-            if depth < _MAX_INCLUDES:
-                value = read_setting(included, section, name, depth + 1) or value
-    return value
+        if setting:
+            yield current, setting.group(1).lower(), setting.group(2)
+
+
+def _included_file(path: Path, written: str | None) -> Path:
+    return path.parent / Path(_plain_value(written)).expanduser()
+
+
+def _with_included(path: Path, depth: int = 0) -> Iterator[Path]:
+    """Yield a settings file and those that it includes, as `read_setting` reads them."""
+    yield path
+    if depth >= _MAX_INCLUDES:
+        return
+    for section, name, written in _settings(path):
+        if section == "include" and name == "path":
+            yield from _with_included(_included_file(path, written), depth + 1)
 
 
 def _is_true(value: str) -> bool:

@@ -20,6 +20,10 @@ VERSION_CONTROL_FOLDERS = (".git", ".svn", ".hg", ".bzr", ".jj", ".sl")
 _SPANNING = re.compile(r"\\[nsWDRxuUpPzA]|\[\^|\[\[|\(\?[a-zA-Z]*s|[\^$\n]")
 """What can match at a line end."""
 
+_ASCII = re.compile(r"[\x20-\x7e]+")
+_LITERAL = re.compile(r"[A-Za-z0-9_ /\"'<>=,;:@%&!~`-]+")
+"""Characters that stand for themselves in a regular expression."""
+
 
 class CaseMode(StrEnum):
     """How letters are compared."""
@@ -57,6 +61,14 @@ class SearchOptions:
         if not (self.is_multiline or self.dot_matches_newline):
             return False
         return self.dot_matches_newline or any(_SPANNING.search(text) for text in self.patterns)
+
+    def literal(self) -> str:
+        """Return the text that every match is, letter for letter; empty where they may differ."""
+        is_plain = len(self.patterns) == 1 and self.case is CaseMode.SENSITIVE and not self.is_word
+        if not is_plain or self.is_inverted:
+            return ""
+        (text,) = self.patterns
+        return text if (_ASCII if self.is_fixed else _LITERAL).fullmatch(text) else ""
 
     def takes_crlf(self) -> bool:
         r"""Return True when ``$`` must also match before ``\r\n``.

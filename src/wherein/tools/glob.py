@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
+from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import WILDCARDS, Place, Scope, refuse_outside, resolve_place
-from wherein.tools.file_set import FileFilter, find_extra_files, git_of, ripgrep_at
+from wherein.tools.file_set import find_extra_files, git_of, ripgrep_at
 from wherein.tools.globbing import GlobSet, anchor_globs
-from wherein.tools.grep_output import path_order
+from wherein.tools.grep_found import path_order
 from wherein.tools.grep_types import SkipCount
 from wherein.walk.paths import show_path
 

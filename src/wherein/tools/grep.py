@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
+from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
-from wherein.tools.file_set import FileFilter, git_of, ripgrep_at
+from wherein.tools.file_set import git_of, ripgrep_at
 from wherein.tools.grep_page import Symbols, make_result
-from wherein.tools.grep_run import Narrow, Search, run_search
+from wherein.tools.grep_run import Narrow, run_search
+from wherein.tools.grep_search import Search
 from wherein.tools.grep_types import GrepRequest, GrepResult, OutputMode
 from wherein.tools.grep_workspace import narrow_by_workspace
+from wherein.tools.walk_memory import Walk
+from wherein.walk.collector import paused_collector
 
 if TYPE_CHECKING:
     from wherein.tools.context import ToolContext
@@ -136,20 +140,27 @@ def search_text(
     searches: list[Search] = []
     for root in dict.fromkeys(place.root for place in places):
         inside = [place for place in places if place.root == root]
-        git = git_of(root)
+        kept = _without_nested(inside)
+        walk = Walk(program, root, tuple(place.path for place in kept))
+        known = scope.walks.recall(walk)
+        git = known.git if known is not None else git_of(root)
         search = Search(
-            ripgrep_at(program, root, git),
+            known.ripgrep if known is not None else ripgrep_at(program, root, git),
+            git,
             request,
-            _without_nested(inside),
+            kept,
             deadline,
             is_cancelled or _never,
             FileFilter(scope.settings, root),
             scope.walks,
+            walk,
+            known,
         )
         chosen = narrow if root == scope.root else None
         run_search(search, chosen)
         searches.append(search)
-    return make_result(scope, request, searches, program, symbols)
+    with paused_collector():
+        return make_result(scope, request, searches, program, symbols)
 
 
 def _never() -> bool:

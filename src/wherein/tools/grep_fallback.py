@@ -10,10 +10,12 @@ from wherein.errors import ExternalError, PatternError
 from wherein.external.git_command import SAFE_ENVIRONMENT, SAFE_OPTIONS
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import Completed, run
+from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import Place, Scope
-from wherein.tools.file_set import FileFilter, git_of
+from wherein.tools.file_set import git_of
 from wherein.tools.globbing import GlobSet, anchor_globs
-from wherein.tools.grep_output import path_order, row_of_line
+from wherein.tools.grep_found import Line, path_order
+from wherein.tools.grep_rows import make_rows
 from wherein.tools.grep_types import (
     FileCount,
     GrepRequest,
@@ -132,7 +134,9 @@ def _rows(request: GrepRequest, place: Place, output: bytes, keep: FileFilter) -
             verdicts[raw] = place.shown(path) if is_kept else ""
         if verdicts[raw]:
             column = int(match[3] or 0)
-            rows.append(row_of_line(verdicts[raw], int(match[2]), match[4], column))
+            spans = ((column - 1, column - 1),) if column else ()
+            line = Line(int(match[2]), match[4], spans)
+            rows.extend(make_rows([line], verdicts[raw]))
     return rows
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from wherein.errors import PathError
 from wherein.external.ripgrep import Ripgrep
 from wherein.external.ripgrep_options import SearchOptions
 from wherein.tools.file_paths import Scope
-from wherein.tools.grep_output import FoundFile, path_order, read_rows
-from wherein.tools.grep_run import Search
+from wherein.tools.grep_found import FoundFile, path_order
+from wherein.tools.grep_rows import make_rows
+from wherein.tools.grep_search import Search
 from wherein.tools.grep_types import (
     FileCount,
     GrepRequest,
@@ -50,10 +52,11 @@ def make_result(
         program: Ripgrep as it was found.
         symbols: Names the definitions around lines; parses the files when None.
     """
-    found = [item for search in searches for item in _shown_files(search)]
-    found.sort(key=lambda item: path_order(item[2]))
+    found, n_matches = _shown_files(searches)
+    is_content = request.mode is OutputMode.CONTENT
+    n_total = n_matches if is_content else len(found)
     page = _Page(request.offset, request.limit)
-    if request.mode is OutputMode.CONTENT:
+    if is_content:
         page.take_rows(found, request)
     else:
         page.take_files(found)
@@ -68,14 +71,14 @@ def make_result(
         mode=request.mode,
         rows=rows,
         files=tuple(page.files),
-        n_total=page.n_total,
+        n_total=n_total,
         is_total_exact=is_exact and not any(search.is_partial for search in searches),
-        n_matches=sum(file.count for _, file, _ in found),
+        n_matches=n_matches,
         n_files=len(found),
         n_files_searched=n_searched,
         offset=request.offset,
-        next_offset=end if end < page.n_total else 0,
-        is_truncated=end < page.n_total,
+        next_offset=end if end < n_total else 0,
+        is_truncated=end < n_total,
         is_partial=any(search.is_partial for search in searches),
         skipped=_skip_counts(searches),
         notes=notes,
@@ -89,18 +92,25 @@ _Found = tuple[Search, FoundFile, str]
 """A search, a file it found, and the file's path as it is shown."""
 
 
-def _shown_files(search: Search) -> Iterator[_Found]:
-    """Yield the files that may be shown, and note why others may not."""
-    named = {place.path for place in search.places if not place.is_folder}
-    refusal = search.keep.refusal
-    is_plain = search.shows_plain_paths
-    for file in search.files:
-        path = file.path
-        reason = refusal(path, is_named=path in named)
-        if reason:
-            search.skip(reason, path)
-        else:
-            yield search, file, path if is_plain else search.shown(path)
+def _shown_files(searches: Sequence[Search]) -> tuple[list[_Found], int]:
+    """Return the files that may be shown, in order, and their matches; note why others may not."""
+    found: list[_Found] = []
+    n_matches = 0
+    for search in searches:
+        named = {place.path for place in search.places if not place.is_folder}
+        refusal = search.keep.refusal
+        is_plain = search.shows_plain_paths
+        n_matches += search.n_matches
+        for file in search.files:
+            path = file.path
+            reason = refusal(path, is_named=path in named)
+            if reason:
+                search.skip(reason, path)
+                n_matches -= file.count
+            else:
+                found.append((search, file, path if is_plain else search.shown(path)))
+    found.sort(key=lambda item: path_order(item[2]))
+    return found, n_matches
 
 
 @dataclass(slots=True)
@@ -111,11 +121,9 @@ class _Page:
     limit: int
     rows: list[GrepRow] = field(default_factory=list[GrepRow])
     files: list[FileCount] = field(default_factory=list[FileCount])
-    n_total: int = 0
     n_taken: int = 0
 
     def take_files(self, found: Sequence[_Found]) -> None:
-        self.n_total = len(found)
         page = found[self.offset : self.offset + self.limit]
         is_count = bool(page) and page[0][0].request.mode is OutputMode.COUNT
         self.files = [FileCount(shown, file.count if is_count else 0) for _, file, shown in page]
@@ -124,24 +132,35 @@ class _Page:
     def take_rows(self, found: Sequence[_Found], request: GrepRequest) -> None:
         """Decode only what the page shows."""
         options = request.options
+        first, last = self.offset, self.offset + self.limit
         for search, file, shown in found:
-            first = max(0, self.offset - self.n_total)
-            last = self.offset + self.limit - self.n_total
-            self.n_total += file.count
-            if first >= file.count or last <= 0:
-                continue
-            if options.only_matching:  # a record may be several rows
-                records, n_before = file.records()
-            else:
-                records, n_before = file.records(first, last, max(options.before, options.after))
-            rows = read_rows(
-                records,
-                shown,
-                only_matching=options.only_matching,
-                is_multiline=options.may_span_lines(),
-                encoding=_encoding(search, file),
-            )
-            self._cut(rows, first - n_before, last - n_before, options)
+            if last <= 0:
+                return
+            count = file.count
+            if first < count:
+                self._take_lines(search, file, shown, max(0, first), last, options)
+            first, last = first - count, last - count
+
+    def _take_lines(
+        self,
+        search: Search,
+        file: FoundFile,
+        shown: str,
+        first: int,
+        last: int,
+        options: SearchOptions,
+    ) -> None:
+        if options.only_matching:  # a line may be several rows
+            lines, n_before = file.read()
+        else:
+            lines, n_before = file.read(first, last, max(options.before, options.after))
+        rows = make_rows(
+            lines,
+            shown,
+            only_matching=options.only_matching,
+            find_encoding=partial(_encoding, search, file),
+        )
+        self._cut(list(rows), first - n_before, last - n_before, options)
 
     def _cut(self, rows: Sequence[GrepRow], first: int, last: int, options: SearchOptions) -> None:
         """Take the matches ``first`` to ``last`` (half-open) with the context that is theirs."""
@@ -162,9 +181,7 @@ class _Page:
 
 
 def _encoding(search: Search, file: FoundFile) -> str:
-    """Return how a file with lines that are not UTF-8 is written; empty when all lines are."""
-    if b'"lines":{"bytes"' not in file.raw:
-        return ""
+    """Return how a file with lines that are not UTF-8 is written; empty when nobody knows."""
     from wherein.walk.encoding import decode
     from wherein.walk.reading import read_file
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from wherein.budget import count_tokens
 from wherein.errors import PathError, UsageError, WhereinError
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
+from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import Place, Scope
-from wherein.tools.file_set import FileFilter
 from wherein.tools.globbing import escape_glob
 from wherein.tools.read_file import Asked, file_parts, large_file_parts
 from wherein.tools.read_lines import open_regular

@@ -8,8 +8,8 @@ from pathlib import Path
 from wherein.errors import PathError, UsageError, near_name_hint
 from wherein.settings import Settings
 from wherein.tools.excerpt import visible
+from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import Scope, resolve_place
-from wherein.tools.file_set import FileFilter
 from wherein.types import Definition
 from wherein.walk.paths import show_path
 

@@ -9,23 +9,24 @@ taken from a folder, or an ignore file or git's index changes: one stat a folder
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from wherein.errors import PathError
+from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
-from wherein.settings import Settings
 from wherein.walk.reading import read_file
-from wherein.walk.signature import ABSENT, Row, look_unchanged, make_signature, stat_row
+from wherein.walk.signature import ABSENT, Row, is_recent, stat_fields, stat_row
 
 if TYPE_CHECKING:
     from wherein.external.git import Git
     from wherein.external.ripgrep import Ripgrep
 
-__all__ = ["LeftOut", "Walk", "WalkMemory"]
+__all__ = ["KnownWalk", "LeftOut", "Walk", "WalkMemory"]
 
 IGNORE_FILES = frozenset({".gitignore", ".ignore", ".rgignore"})
 """Files in which ripgrep finds rules."""
@@ -39,17 +40,16 @@ MAX_NAMED_BYTES = 1_000_000
 
 MAX_WALKS = 32
 
-_NO_SETTINGS = Settings(home=Path(os.devnull))
-"""None of ours decides about ripgrep's own walk."""
-
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A walk that ripgrep can do: of some folders inside a repository."""
+    """A walk that ripgrep can do: of some folders below a root."""
 
-    ripgrep: Ripgrep
+    program: Ripgrep
+    """As it was found, for no folder yet."""
+    root: Path
     paths: tuple[str, ...]
-    """Relative to ripgrep's folder, which is the empty path."""
+    """Relative to the root, which is the empty path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,19 @@ class LeftOut:
     """Files and whole folders that git's rules hide."""
     extra: tuple[str, ...] = ()
     """Those files among them, and below them, that are searched all the same, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWalk:
+    """What an earlier search learned of a walk, and what it had to find out to begin with."""
+
+    git: Git
+    ripgrep: Ripgrep
+    """Ready to work in the root."""
+    left_out: LeftOut
     may_be_named: bool = False
-    """Whether ripgrep can be given ``extra`` as further paths with the same result as if its walk
-    had found them. Not with a NUL: ripgrep goes on behind it in a file that is named."""
+    """Whether ripgrep can be given the extra files as further paths with the same result as if its
+    walk had found them. Not with a NUL: ripgrep goes on behind it in a file that is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +84,40 @@ class _Folder:
 
 
 class _UnknownTreeError(Exception):
-    """The tree has something that the stats do not tell of."""
+    """The tree has something that the stats do not tell of, or changes just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamps:
+    """The states of paths on disk."""
+
+    present: tuple[str, ...]
+    rows: list[Row]
+    absent: tuple[str, ...]
+
+    @classmethod
+    def take(cls, paths: Iterable[str], started_ns: int) -> _Stamps:
+        """Look at ``paths``; what is not older than ``started_ns`` may change unseen."""
+        rows = {path: stat_row(path) for path in paths}
+        if any(is_recent(row, started_ns) for row in rows.values()):
+            raise _UnknownTreeError
+        present = tuple(path for path, row in rows.items() if row is not ABSENT)
+        absent = tuple(path for path, row in rows.items() if row is ABSENT)
+        return cls(present, [rows[path] for path in present], absent)
+
+    def hold(self) -> bool:
+        """Return whether everything is as it was."""
+        try:
+            rows = list(map(stat_fields, map(os.lstat, self.present)))
+        except OSError:
+            return False
+        return rows == self.rows and not any(os.access(path, os.F_OK) for path in self.absent)
 
 
 @dataclass(slots=True)
-class _Known:
-    left_out: LeftOut
-    signature: bytes = b""
-    """Empty: not to be recalled."""
+class _Entry:
+    known: KnownWalk | None = None
+    stamps: _Stamps | None = None
     folders: dict[str, _Folder] = field(default_factory=dict[str, _Folder])
 
 
@@ -93,20 +129,17 @@ class WalkMemory:
         """Files that the last search of a whole root went through."""
         self.talkative: set[Path] = set()
         """Roots with so many ignored entries that the account of them costs more than git."""
-        self._known: dict[Walk, _Known] = {}
+        self._entries: dict[Walk, _Entry] = {}
         self._lock = Lock()
 
-    def recall(self, walk: Walk) -> LeftOut | None:
-        """Return what ``walk`` leaves out as it would now; None when only a walk can tell."""
+    def recall(self, walk: Walk) -> KnownWalk | None:
+        """Return what is known of ``walk`` and still holds; None when only a walk can tell."""
         with self._lock:
-            known = self._known.get(walk)
-        if known is None or not known.signature:
-            return None
-        is_same = look_unchanged(walk.ripgrep.folder, _NO_SETTINGS, known.signature)
-        return known.left_out if is_same else None
+            entry = self._entries.get(walk)
+        return entry.known if entry and entry.stamps and entry.stamps.hold() else None
 
     def remember(
-        self, walk: Walk, git: Git, left_out: LeftOut, tracked: Iterable[str], started_ns: int
+        self, walk: Walk, known: KnownWalk, tracked: Iterable[str], started_ns: int
     ) -> None:
         """Remember what a walk left out that began at ``started_ns``.
 
@@ -115,38 +148,51 @@ class WalkMemory:
 
         Args:
             walk: What ripgrep was asked for.
-            git: The repository.
-            left_out: What came out.
-            tracked: Every path below ``left_out.ignored`` that git tracks, there or not.
+            known: What came out.
+            tracked: Every path below what is ignored that git tracks, there or not.
             started_ns: Time before it began.
         """
         with self._lock:
-            before = self._known.pop(walk, None)
-            if len(self._known) >= MAX_WALKS:
-                self._known.clear()
-            self._known[walk] = known = _Known(left_out)
+            before = self._entries.pop(walk, None)
+            if len(self._entries) >= MAX_WALKS:
+                self._entries.clear()
+            self._entries[walk] = entry = _Entry()
         if before is None:
             return
-        try:
-            folders = dict(_list_folders(walk, left_out, before.folders))
-        except _UnknownTreeError:
+        with suppress(_UnknownTreeError):
+            entry.folders = dict(_list_folders(walk, known.left_out, before.folders))
+            decisive = {
+                *(f"{walk.root}/{path}" for path in (*entry.folders, *tracked)),
+                *_rules(walk, known, entry.folders),
+                *_repository_files(walk, known.git),
+            }
+            stamps = _Stamps.take(decisive, started_ns)
+            may_be_named = _may_be_named(walk.root, known.left_out.extra)
+            entry.known = replace(known, may_be_named=may_be_named)
+            entry.stamps = stamps
+
+
+def _rules(walk: Walk, known: KnownWalk, folders: Mapping[str, _Folder]) -> Iterator[str]:
+    """Yield the files with ignore rules, there or not; of a link what it leads to, too."""
+    inside = (f"{walk.root}/{path}" for folder in folders.values() for path in folder.rules)
+    others = (*known.ripgrep.ignore_files, known.git.common_dir / "info" / "exclude")
+    for path in (*inside, *_places_above(walk), *map(str, others)):
+        yield path
+        if os.path.islink(path):  # noqa: PTH114 - strings, for speed
+            yield os.path.realpath(path)
+
+
+def _repository_files(walk: Walk, git: Git) -> Iterator[str]:
+    """Yield what says which repository this is, what it tracks, and how rules are read."""
+    yield str(git.git_dir / "index")
+    yield str(git.git_dir / "commondir")
+    for path in GitFolder(git.top, git.git_dir, git.common_dir).settings_files():
+        yield str(path)
+    for folder in (walk.root, *walk.root.parents):
+        if not (folder / ".git").is_dir():  # one that is a folder shows in the index below it
+            yield str(folder / ".git")
+        if folder == git.top:
             return
-        root = walk.ripgrep.folder
-        rules = {
-            *(str(path) for path in walk.ripgrep.ignore_files),
-            *(f"{root}/{path}" for folder in folders.values() for path in folder.rules),
-            *_places_above(walk),
-            str(git.common_dir / "info" / "exclude"),
-        }
-        watched = {
-            *rules,
-            *(os.path.realpath(path) for path in rules if os.path.islink(path)),  # noqa: PTH114
-            *(f"{root}/{path}" for path in tracked),
-            str(git.git_dir / "index"),
-        }
-        known.folders = folders
-        known.left_out = replace(left_out, may_be_named=_may_be_named(root, left_out.extra))
-        known.signature = make_signature(root, _NO_SETTINGS, (), folders, watched, started_ns)
 
 
 def _list_folders(
@@ -161,10 +207,12 @@ def _list_folders(
         n_listed += 1
         if n_listed > MAX_FOLDERS:
             raise _UnknownTreeError
-        row = stat_row(f"{walk.ripgrep.folder}/{path}")
+        row = stat_row(f"{walk.root}/{path}")
+        if row is ABSENT:
+            raise _UnknownTreeError
         before = known.get(path)
-        if before is None or before.row != row or row is ABSENT:
-            before = _read_folder(walk.ripgrep.folder, path, row)
+        if before is None or before.row != row:
+            before = _read_folder(walk.root, path, row)
         yield path, before
         todo.extend(below for below in before.folders if below not in hidden)
 
@@ -189,7 +237,7 @@ def _read_folder(root: Path, path: str, row: Row) -> _Folder:
 
 def _places_above(walk: Walk) -> Iterator[str]:
     """Yield where ignore files would be in the folders above those walked."""
-    above = {walk.ripgrep.folder / path for path in walk.paths}
+    above = {walk.root / path for path in walk.paths}
     for folder in {parent for path in above for parent in path.parents}:
         for name in IGNORE_FILES:
             yield str(folder / name)
