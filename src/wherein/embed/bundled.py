@@ -8,8 +8,9 @@ no tokenizer and no network. How it was made is told in ``training/README.md``, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ _BLOCK = 32
 _MADE = 512
 """Terms put together from their pieces at once."""
 
+_KEPT = 1 << 14
+"""Vectors of terms without a row that are kept (16 MB): the files of a folder share many."""
+
 _LOG_COUNTS = np.log1p(np.arange(256, dtype=np.float32))
 
 
@@ -58,6 +62,10 @@ class BundledEmbedder:
         self._table = self._weights.table[:, :dim]
         self.dim = dim
         self.name = f"{self._weights.name}, {dim} dimensions"
+        self._kept = np.zeros((_KEPT, dim), np.float32)
+        self._kept_rows: dict[int, int] = {}
+        """Term id to its row of ``_kept``."""
+        self._kept_lock = Lock()
         self.fingerprint = f"{self._weights.fingerprint}-{dim}"
 
     def embed_chunks(
@@ -72,15 +80,17 @@ class BundledEmbedder:
         weights = (_LOG_COUNTS[terms.counts] @ self._weights.field_weights).astype(np.float32)
         weights *= passage_weights[columns]
         unknown = np.flatnonzero(rows < 0)
-        names = [strings[term] for term in ids[unknown].tolist()]
-        made = self._made(names, self._weights.passage_weights)
+        made = self._passage_terms(ids[unknown].tolist(), strings)
         place = np.zeros(len(ids), np.intp)
         place[unknown] = np.arange(len(unknown))
         vectors = np.zeros((n_chunks, self.dim), np.float32)
         for first in range(0, n_chunks, _BLOCK):
             offsets = terms.offsets[first : first + _BLOCK + 1]
             begin, end = int(offsets[0]), int(offsets[-1])
-            chosen, inner = np.unique(columns[begin:end], return_inverse=True)
+            if n_chunks <= _BLOCK:
+                chosen, inner = np.arange(len(ids)), columns
+            else:
+                chosen, inner = np.unique(columns[begin:end], return_inverse=True)
             table = self._table[rows[chosen]].astype(np.float32)
             lacking = rows[chosen] < 0
             table[lacking] = made[place[chosen[lacking]]]
@@ -102,6 +112,23 @@ class BundledEmbedder:
         pieces = self._made(unknown, self._weights.query_weights).sum(axis=0)
         known = weights @ self._table[rows].astype(np.float32)
         return normalised((known + pieces)[None, :])[0]
+
+    def _passage_terms(
+        self, unknown: Sequence[int], strings: Mapping[int, str]
+    ) -> NDArray[np.float32]:
+        """Return the passage vectors of terms without a row; those made lately are kept."""
+        with self._kept_lock:
+            missing = [term for term in unknown if term not in self._kept_rows]
+            if len(self._kept_rows) + len(missing) > _KEPT:
+                self._kept_rows.clear()
+                missing = list(unknown)
+            made = self._made([strings[term] for term in missing], self._weights.passage_weights)
+            if len(missing) > _KEPT:
+                return made
+            first = len(self._kept_rows)
+            self._kept[first : first + len(missing)] = made
+            self._kept_rows.update(zip(missing, count(first), strict=False))
+            return self._kept[[self._kept_rows[term] for term in unknown]]
 
     def _made(self, unknown: Sequence[str], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the weighted vectors of terms without a row: the mean of their pieces' rows."""
