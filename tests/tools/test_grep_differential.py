@@ -113,6 +113,11 @@ PATTERNS = [
     r"task",
     r"ſ",
     r"straße",
+    r"[fF]oo|kiss",
+    r"foo|foobar",
+    r"(foo|f)o(bar|o)",
+    r"a\.b|\(x\)|\[0\]",
+    r"[a-f]o(o)",
 ]
 MULTILINE = [r"foo\n", r"(?s)foo.*?bar", r"\n\s*bar", r"foo[^z]*?end", r"end\r?\n"]
 GLOBS = [

@@ -35,27 +35,39 @@ def test_the_form_with_the_least_work_is_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "options", "literal"),
+    ("pattern", "options", "is_plain"),
     [
-        ("return x", {}, "return x"),
-        ("a.b", {}, ""),
-        ("a.b", {"is_fixed": True}, "a.b"),
-        ("straße", {}, ""),
-        ("foo", {"case": CaseMode.SMART}, ""),
-        ("foo", {"is_word": True}, ""),
-        ("foo", {"is_inverted": True}, ""),
-        ("foo|bar", {}, ""),
-        ("", {}, ""),
+        ("return x", {}, True),
+        ("[Ee]rror[0-9]|self\\.(get|set)\\(", {}, True),
+        ("a.b", {}, False),
+        ("a.b", {"is_fixed": True}, True),
+        ("straße", {}, False),
+        ("straße", {"is_fixed": True}, False),
+        ("foo", {"case": CaseMode.SMART}, False),
+        ("foo", {"is_word": True}, False),
+        ("foo", {"is_inverted": True}, False),
+        ("foo", {"is_pcre2": True}, False),
+        ("fo+", {}, False),
+        ("\\bfoo", {}, False),
+        ("(?i)foo", {}, False),
+        ("^foo", {}, False),
+        ("[^a]", {}, False),
+        ("[]a]", {}, False),
+        ("[ä]", {}, False),
+        ("foo|", {}, False),
+        ("", {}, False),
+        ("(", {}, False),
     ],
 )
-def test_a_literal_is_what_every_match_is(
-    pattern: str, options: dict[str, object], literal: str
+def test_a_plain_expression_is_what_both_read_alike(
+    pattern: str, options: dict[str, object], *, is_plain: bool
 ) -> None:
-    assert SearchOptions((pattern,), **options).literal() == literal  # type: ignore[arg-type]
+    found = SearchOptions((pattern,), **options).plain_expression()  # type: ignore[arg-type]
+    assert (found is not None) == is_plain
 
 
-def test_two_patterns_are_no_literal() -> None:
-    assert SearchOptions(("foo", "bar")).literal() == ""
+def test_two_patterns_are_no_plain_expression() -> None:
+    assert SearchOptions(("foo", "bar")).plain_expression() is None
 
 
 def test_marks_are_taken_out_of_the_lines() -> None:
@@ -75,8 +87,8 @@ def test_marks_are_taken_out_of_the_lines() -> None:
     assert file.read(1, 2, 0) == (lines[2:], 1)
 
 
-def test_a_literal_is_found_in_the_lines_again() -> None:
-    form = MarkedFormat(literal="aa")
+def test_plain_matches_are_found_in_the_lines_again() -> None:
+    form = MarkedFormat(expression=SearchOptions(("aa",)).plain_expression())
     (file,) = form.read(b"./a\x004\x00aaa aa\n" + STATISTICS).files
     assert file.read()[0] == [Line(4, b"aaa aa", ((0, 2), (4, 6)))]
 

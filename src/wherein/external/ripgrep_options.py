@@ -20,9 +20,14 @@ VERSION_CONTROL_FOLDERS = (".git", ".svn", ".hg", ".bzr", ".jj", ".sl")
 _SPANNING = re.compile(r"\\[nsWDRxuUpPzA]|\[\^|\[\[|\(\?[a-zA-Z]*s|[\^$\n]")
 """What can match at a line end."""
 
-_ASCII = re.compile(r"[\x20-\x7e]+")
-_LITERAL = re.compile(r"[A-Za-z0-9_ /\"'<>=,;:@%&!~`-]+")
-"""Characters that stand for themselves in a regular expression."""
+_PLAIN = re.compile(
+    r"(?:[A-Za-z0-9_ /\"'<>=,;:@%&!~`#-]"
+    r"|\\[.()\[\]{}*+?|^$/-]"
+    r"|\[(?:\w-\w|\w)+\]"
+    r"|[()|])+",
+    re.ASCII,
+)
+"""What Python's expressions and Rust's take alike: letters, escapes, classes, groups and bars."""
 
 
 class CaseMode(StrEnum):
@@ -62,13 +67,26 @@ class SearchOptions:
             return False
         return self.dot_matches_newline or any(_SPANNING.search(text) for text in self.patterns)
 
-    def literal(self) -> str:
-        """Return the text that every match is, letter for letter; empty where they may differ."""
-        is_plain = len(self.patterns) == 1 and self.case is CaseMode.SENSITIVE and not self.is_word
-        if not is_plain or self.is_inverted:
-            return ""
-        (text,) = self.patterns
-        return text if (_ASCII if self.is_fixed else _LITERAL).fullmatch(text) else ""
+    def plain_expression(self) -> re.Pattern[bytes] | None:
+        r"""Return an expression that finds in a line the matches that ripgrep finds in it.
+
+        None where only ripgrep knows them: with what depends on Unicode, such as ``.``, ``\w``,
+        ``\b`` and letter case, with repetitions, and where an empty text matches.
+        """
+        if len(self.patterns) != 1 or self.case is not CaseMode.SENSITIVE:
+            return None
+        if self.is_word or self.is_inverted or self.is_pcre2:
+            return None
+        text = self.patterns[0]
+        if self.is_fixed:
+            text = re.escape(text) if text.isascii() else ""
+        elif not _PLAIN.fullmatch(text):
+            return None
+        try:
+            expression = re.compile(text.encode())
+        except re.error:
+            return None
+        return expression if expression.search(b"") is None else None
 
     def takes_crlf(self) -> bool:
         r"""Return True when ``$`` must also match before ``\r\n``.

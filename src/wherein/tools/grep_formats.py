@@ -92,7 +92,7 @@ def choose_format(request: GrepRequest, *, are_files_named: bool) -> Format:
     # A named file may hold a NUL. Marks are a replacement: of an inverted search, there is none.
     is_plain = not (may_be_long or options.only_matching or options.is_inverted)
     if is_plain and not are_files_named and not options.is_pcre2:
-        return MarkedFormat(options.before, options.after, options.literal())
+        return MarkedFormat(options.before, options.after, options.plain_expression())
     return json_format(options)
 
 

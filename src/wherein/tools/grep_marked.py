@@ -41,8 +41,8 @@ class MarkedFormat:
 
     before: int = 0
     after: int = 0
-    literal: str = ""
-    """The text that each match is, where that is known: without marks ripgrep takes 5 % less."""
+    expression: re.Pattern[bytes] | None = None
+    """Finds the matches in a line, where that is certain: without marks ripgrep takes 5 % less."""
     mark: str = field(default_factory=_new_mark)
 
     @property
@@ -55,7 +55,7 @@ class MarkedFormat:
             "--line-number",
             "--field-match-separator=\\x00",
             "--field-context-separator=-\\x00",
-            *(() if self.literal else (f"--replace={self.mark}${{0}}{self.mark}",)),
+            *(() if self.expression else (f"--replace={self.mark}${{0}}{self.mark}",)),
             f"--before-context={self.before}",
             f"--after-context={self.after}",
             "--stats",
@@ -70,13 +70,13 @@ class MarkedFormat:
         return Found(files, int(said[1]), int(said[2]))
 
     def _files(self, output: bytes) -> Iterator[_MarkedFile]:
-        literal, mark = self.literal.encode(), self.mark.encode()
+        mark = self.mark.encode()
         at = 0
         while (heading := output.find(b"\0", at)) != -1:
             path = output[at:heading]
             start = heading + 1
             end, at, is_cut = _end_of_file(output, path, start)
-            yield _MarkedFile(clean_path(path), is_cut, output, start, end, literal, mark)
+            yield _MarkedFile(clean_path(path), is_cut, output, start, end, mark, self.expression)
 
 
 def _end_of_file(output: bytes, path: bytes, start: int) -> tuple[int, int, bool]:
@@ -112,8 +112,8 @@ class _MarkedFile:
     start: int
     end: int
     """Where in the output its lines are, as half-open bytes."""
-    literal: bytes
     mark: bytes
+    expression: re.Pattern[bytes] | None
 
     @property
     def count(self) -> int:
@@ -134,9 +134,9 @@ class _MarkedFile:
     def _line(self, number: bytes, text: bytes) -> Line:
         if number.endswith(b"-"):
             return Line(int(number[:-1]), text, (), is_match=False)
-        if self.literal:
-            between = text.split(self.literal)
-            return Line(int(number), text, _spans(between, len(self.literal)))
+        if self.expression is not None:
+            found = self.expression.finditer(text)
+            return Line(int(number), text, tuple([match.span() for match in found]))
         pieces = text.split(self.mark)
         if len(pieces) == 3:  # one match, as most often
             before, match, after = pieces
@@ -145,14 +145,3 @@ class _MarkedFile:
         ends = list(accumulate(map(len, pieces)))
         spans = tuple(zip(ends[::2], ends[1::2], strict=False))
         return Line(int(number), b"".join(pieces), spans)
-
-
-def _spans(between: Sequence[bytes], n: int) -> tuple[tuple[int, int], ...]:
-    """Return where the matches of ``n`` bytes are, from the texts before, between and after."""
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for text in between[:-1]:
-        at += len(text)
-        spans.append((at, at + n))
-        at += n
-    return tuple(spans)

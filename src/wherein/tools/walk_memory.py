@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -19,8 +20,8 @@ from typing import TYPE_CHECKING
 from wherein.errors import PathError
 from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
-from wherein.walk.reading import read_file
-from wherein.walk.signature import ABSENT, Row, is_recent, stat_fields, stat_row
+from wherein.walk.reading import file_stat, read_file
+from wherein.walk.signature import is_racy
 
 if TYPE_CHECKING:
     from wherein.external.git import Git
@@ -75,9 +76,14 @@ class KnownWalk:
     walk had found them. Not with a NUL: ripgrep goes on behind it in a file that is named."""
 
 
+_Stamp = tuple[int, int]
+_stamp = attrgetter("st_ctime_ns", "st_ino")
+"""What tells of every change of a file or folder; a C function, since it runs for every folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    row: Row
+    stamp: _Stamp
     folders: tuple[str, ...]
     rules: tuple[str, ...]
     """Its ignore files."""
@@ -92,26 +98,32 @@ class _Stamps:
     """The states of paths on disk."""
 
     present: tuple[str, ...]
-    rows: list[Row]
+    stamps: list[_Stamp]
     absent: tuple[str, ...]
 
     @classmethod
     def take(cls, paths: Iterable[str], started_ns: int) -> _Stamps:
         """Look at ``paths``; what is not older than ``started_ns`` may change unseen."""
-        rows = {path: stat_row(path) for path in paths}
-        if any(is_recent(row, started_ns) for row in rows.values()):
-            raise _UnknownTreeError
-        present = tuple(path for path, row in rows.items() if row is not ABSENT)
-        absent = tuple(path for path, row in rows.items() if row is ABSENT)
-        return cls(present, [rows[path] for path in present], absent)
+        present: dict[str, _Stamp] = {}
+        absent: list[str] = []
+        for path in paths:
+            try:
+                found = os.lstat(path)
+            except OSError:
+                absent.append(path)
+                continue
+            if is_racy(file_stat(found), started_ns):
+                raise _UnknownTreeError
+            present[path] = _stamp(found)
+        return cls(tuple(present), list(present.values()), tuple(absent))
 
     def hold(self) -> bool:
         """Return whether everything is as it was."""
         try:
-            rows = list(map(stat_fields, map(os.lstat, self.present)))
+            stamps = list(map(_stamp, map(os.lstat, self.present)))
         except OSError:
             return False
-        return rows == self.rows and not any(os.access(path, os.F_OK) for path in self.absent)
+        return stamps == self.stamps and not any(os.access(path, os.F_OK) for path in self.absent)
 
 
 @dataclass(slots=True)
@@ -207,32 +219,28 @@ def _list_folders(
         n_listed += 1
         if n_listed > MAX_FOLDERS:
             raise _UnknownTreeError
-        row = stat_row(f"{walk.root}/{path}")
-        if row is ABSENT:
-            raise _UnknownTreeError
         before = known.get(path)
-        if before is None or before.row != row:
-            before = _read_folder(walk.root, path, row)
+        try:
+            stamp = _stamp(os.lstat(f"{walk.root}/{path}"))
+            if before is None or before.stamp != stamp:
+                before = _read_folder(walk.root, path, stamp)
+        except OSError:
+            raise _UnknownTreeError from None
         yield path, before
         todo.extend(below for below in before.folders if below not in hidden)
 
 
-def _read_folder(root: Path, path: str, row: Row) -> _Folder:
+def _read_folder(root: Path, path: str, stamp: _Stamp) -> _Folder:
     folders: list[str] = []
     rules: list[str] = []
-    try:
-        with os.scandir(f"{root}/{path}") as entries:
-            for entry in entries:
-                below = f"{path}/{entry.name}" if path else entry.name
-                if entry.name in IGNORE_FILES:
-                    rules.append(below)
-                elif entry.name not in VERSION_CONTROL_FOLDERS and entry.is_dir(
-                    follow_symlinks=False
-                ):
-                    folders.append(below)
-    except OSError:
-        raise _UnknownTreeError from None
-    return _Folder(row, tuple(folders), tuple(rules))
+    with os.scandir(f"{root}/{path}") as entries:
+        for entry in entries:
+            below = f"{path}/{entry.name}" if path else entry.name
+            if entry.name in IGNORE_FILES:
+                rules.append(below)
+            elif entry.name not in VERSION_CONTROL_FOLDERS and entry.is_dir(follow_symlinks=False):
+                folders.append(below)
+    return _Folder(stamp, tuple(folders), tuple(rules))
 
 
 def _places_above(walk: Walk) -> Iterator[str]:

@@ -28,7 +28,6 @@ __all__ = [
     "Row",
     "Signature",
     "is_racy",
-    "is_recent",
     "look_unchanged",
     "make_signature",
     "outer_row",
@@ -64,11 +63,6 @@ def is_racy(found: FileStat, looked_ns: int) -> bool:
     as the look itself is not believed.
     """
     return _is_recent(found.ctime_ns, looked_ns)
-
-
-def is_recent(row: Row, looked_ns: int) -> bool:
-    """Return what `is_racy` does, of a row; what is absent is not recent."""
-    return row is not ABSENT and _is_recent(row[4], looked_ns)
 
 
 def _is_recent(ctime_ns: int, looked_ns: int) -> bool:
@@ -138,7 +132,7 @@ def pack_signature(
 ) -> bytes:
     """Return the signature of ``places`` with one row each, in their order."""
     first_outer = len(places.files) + len(places.folders)
-    is_any_racy = any(is_recent(row, started_ns) for row in rows)
+    is_any_racy = any(_is_recent(row[4], started_ns) for row in rows if row is not ABSENT)
     # A file that is gone comes back with a change of its folder's stamps; a folder that went while
     # we looked leaves us unsure of what was in it.
     is_any_racy = is_any_racy or any(row is ABSENT for row in rows[:first_outer])
