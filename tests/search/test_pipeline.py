@@ -7,6 +7,7 @@ from tests.search.trees import Tree, indexed_file
 
 from wherein.embed.bundled import BundledEmbedder
 from wherein.errors import QueryError
+from wherein.search import finding
 from wherein.search.pipeline import explain_features, search
 from wherein.search.query import Query, understand
 from wherein.search.rank import Weights, WeightSet, bundled_weights
@@ -293,3 +294,12 @@ def test_a_message_that_stands_there_whole_beats_a_part_of_it(tmp_path: Path) ->
         "whole.py": f'OTHER = 1\nTEXT = "{message}"\n',
     }
     assert Tree(tmp_path, files).search(message).hits[0].path == "whole.py"
+
+
+def test_words_and_vectors_looked_up_at_once_give_the_same_answer(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries = ("cart total with tax", "Cart.total", "where is the tax rate kept", "retry")
+    before = [tree.search(query) for query in queries]
+    monkeypatch.setattr(finding, "MIN_CHUNKS_AT_ONCE", 0)
+    assert [tree.search(query) for query in queries] == before
