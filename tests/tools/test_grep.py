@@ -518,3 +518,34 @@ def test_a_search_by_glob_knows_what_an_earlier_one_learned(
     assert at.files(globs=("!*.py",)) == ["t.log"]
     nothing = at.ask(is_inverted=True, globs=("*.py",))
     assert (nothing.files, nothing.n_files_searched, nothing.skipped[0].count) == ((), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "pattern"),
+    [
+        ("latin-1", "die Straße ist lang, für Jürgen größer\n", "Straße"),
+        ("cp1251", "функция возвращает значение строки\n", "знач[её]ние"),
+        ("gb18030", "这是一个测试文件，返回字符串的长度\n", "测试"),
+        ("cp932", "これは文字列の長さを返す関数です\n", "文字列"),
+        ("cp949", "이 함수는 문자열의 길이를 반환합니다\n", r"\p{Hangul}{3}"),
+    ],
+)
+def test_a_match_in_another_encoding_is_said(
+    tmp_path: Path, encoding: str, text: str, pattern: str
+) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "old.c": ("int x;\n" + text * 5).encode(encoding),
+            "new.c": text,
+            "other.c": b"\xe9t\xe9 \xe0 la\n",
+            "a.txt": text.encode(encoding),
+        },
+    )
+    for mode in OutputMode:
+        found = grep(tmp_path, pattern, mode=mode, globs=("*.c",))
+        assert [line.partition(":")[0] for line in found.lines()] == ["new.c"]
+        (note,) = found.notes
+        assert note.startswith("not UTF-8, so missing here, but it matches: old.c (")
+        assert "a.txt" not in note
+    assert grep(tmp_path, "int", globs=("*.c",)).notes == ()

@@ -23,6 +23,7 @@ from wherein.tools.file_set import (
     tracked_among,
     tracked_but_ignored,
 )
+from wherein.tools.grep_encodings import note_other_encodings
 from wherein.tools.grep_formats import PathFormat
 from wherein.tools.grep_search import MAX_OUTPUT_BYTES, Search
 from wherein.tools.walk_memory import KnownWalk, LeftOut
@@ -53,6 +54,8 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
         narrowed = narrow(search.options)
     if narrowed is not None:
         _search_narrowed(search, narrowed)
+        if not search.files:  # else the index would have saved nothing
+            note_other_encodings(search)
         return
     left_out = _search_all(search)
     search.keep.add_worktrees(search.ripgrep.folder, search.git, search.paths)
@@ -60,6 +63,7 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     for path in left_out.ignored:
         if path in hidden:
             search.skip("ignored", path)
+    note_other_encodings(search)
 
 
 def _is_narrowable(search: Search) -> bool:
