@@ -16,8 +16,10 @@ from wherein.indexing.digest import digest
 from wherein.settings import Settings
 from wherein.workspace import Workspace
 
+here = os.getpid()
+
 def fragile(data, language, settings, embedder):
-    if b"crash here" in data:
+    if b"crash here" in data and os.getpid() == here:
         os.kill(os.getpid(), signal.SIGSEGV)
     return digest(data, language, settings, embedder)
 

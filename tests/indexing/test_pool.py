@@ -1,8 +1,11 @@
+import os
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from wherein.errors import ExternalError
+from wherein.external import workers
 from wherein.external.workers import Worker
 from wherein.indexing import pool as pool_module
 from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
@@ -12,10 +15,14 @@ from wherein.store.record_format import decode_record
 from wherein.walk.blob import blob_id
 
 ROOT = Path(__file__).parents[2]
+CAN_FORK = workers.can_fork
 
 
-@pytest.fixture(autouse=True)
-def _workers_find_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=[True, False], ids=["forks", "interpreters"])
+def _workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param and not workers.can_fork():
+        pytest.skip("this process has threads, or the system does not say")
+    monkeypatch.setattr(workers, "can_fork", lambda: request.param)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
@@ -85,3 +92,26 @@ def test_workers_give_way_to_new_ones_and_nothing_is_lost(
 def test_workers_that_cannot_start_are_an_error_not_a_tree_of_failed_files(tmp_path: Path) -> None:
     with pytest.raises(ExternalError):
         run(tmp_path, {"a.py": "x = 1\n"}, "tests.indexing.broken_worker")
+
+
+def test_a_worker_holds_nothing_open_that_is_its_parents(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    reading, writing = os.pipe()
+    with Pool(tmp_path, Settings(home=tmp_path / "home"), 1) as pool:
+        outcomes = pool.run([Job(0, b"a.py", "python")])
+        assert next(outcomes).blob_id == blob_id(b"x = 1\n")
+        os.close(writing)  # the worker still lives: the pipe ends only if it has no copy
+        os.set_blocking(reading, False)
+        assert os.read(reading, 1) == b""
+    os.close(reading)
+
+
+def test_threads_are_never_forked() -> None:
+    done = Event()
+    other = Thread(target=done.wait)
+    other.start()
+    try:
+        assert not CAN_FORK()
+    finally:
+        done.set()
+        other.join()

@@ -1,11 +1,15 @@
 """Processes of our own that do dangerous work, spoken to in frames over pipes.
 
-A worker is a fresh interpreter (never a fork: the parent may have threads), so whatever kills it
-costs the job it was at and nothing else. A frame is its length in four bytes, then its bytes.
+Whatever kills a worker costs the job it was at and nothing else. It is a fork where this process
+has one thread (a command on Linux), which saves the imports and whatever else is loaded, and else a
+fresh interpreter: a fork of threads may hang on a lock that nobody will ever release. A frame is
+its length in four bytes, then its bytes.
 """
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 import selectors
 import signal
@@ -15,11 +19,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from wherein.external.start import clean_environment
 
-__all__ = ["Worker", "read_frame", "wait_for", "write_frame"]
+__all__ = ["Worker", "can_fork", "read_frame", "wait_for", "write_frame"]
 
 _LENGTH = struct.Struct("<I")
 _READ_BYTES = 1 << 18
@@ -48,6 +52,82 @@ def read_frame(file: IO[bytes]) -> bytes | None:
     return data if len(data) == _LENGTH.unpack(head)[0] else None
 
 
+def can_fork() -> bool:
+    """Return whether a worker will be a fork: this process is known to have one thread."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:  # no Linux
+        return False
+
+
+def _interpreter(module: str) -> subprocess.Popen[bytes]:
+    """Start a fresh interpreter that runs ``main()`` of ``module``."""
+    package = Path(__file__).resolve().parents[2]
+    code = f"import sys; sys.path.append({str(package)!r}); from {module} import main; main()"
+    # -P: the current folder may be a repository, whose modules must not be imported.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code],
+        env=clean_environment(_ONE_THREAD),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+class _Fork:
+    """A copy of this process that runs ``main()`` of a module: what `Worker` needs of a `Popen`."""
+
+    def __init__(self, module: str) -> None:
+        jobs, jobs_end = os.pipe()
+        answers_end, answers = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            _run_forked(module, jobs, answers)
+        os.close(jobs)
+        os.close(answers)
+        self.stdin: IO[bytes] = io.FileIO(jobs_end, "w")
+        self.stdout: IO[bytes] = io.FileIO(answers_end)
+        self._status: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its status once it has ended, None while it runs."""
+        return self._wait(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        """Wait for its end and return its status."""
+        return self._wait(0)
+
+    def _wait(self, options: int) -> int | None:
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, options)
+            self._status = status if pid else None
+        return self._status
+
+
+def _run_forked(module: str, jobs: int, answers: int) -> NoReturn:
+    """Become a worker.
+
+    Nothing of the parent's is given back, only closed: its locks, databases and half-written output
+    stay its own, and other workers' pipes end when it ends.
+    """
+    code = 1
+    try:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        silence = os.open(os.devnull, os.O_WRONLY)
+        for source, target in ((jobs, 0), (answers, 1), (silence, 2)):
+            os.dup2(source, target)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        sys.stdin = os.fdopen(0)
+        importlib.import_module(module).main()
+        code = 0
+    finally:
+        os._exit(code)
+
+
 class Worker:
     """A running worker: send frames, and read those that have come back.
 
@@ -57,18 +137,7 @@ class Worker:
     """
 
     def __init__(self, module: str) -> None:
-        package = Path(__file__).resolve().parents[2]
-        code = f"import sys; sys.path.append({str(package)!r}); from {module} import main; main()"
-        # -P: the current folder may be a repository, whose modules must not be imported.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", code],
-            env=clean_environment(_ONE_THREAD),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            bufsize=0,
-        )
+        self._process = _Fork(module) if can_fork() else _interpreter(module)
         assert self._process.stdin is not None  # noqa: S101 - both pipes were asked for
         assert self._process.stdout is not None  # noqa: S101
         self._input = self._process.stdin

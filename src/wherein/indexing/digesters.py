@@ -11,12 +11,13 @@ import msgspec
 
 from wherein.embed.protocol import Embedder
 from wherein.errors import ExternalError, PathError
+from wherein.external.workers import can_fork
 from wherein.indexing.jobs import FAILED, GONE, Job, Outcome
 from wherein.indexing.pool import Pool
 from wherein.indexing.text_vectors import TextVectors
 from wherein.indexing.worker import digest_job, failed_outcome
+from wherein.parse import grammars
 from wherein.parse.grammar_cache import remove_damaged
-from wherein.parse.grammars import EMBEDDED
 from wherein.settings import Settings
 from wherein.walk.reading import TreeReader, read_file
 
@@ -110,7 +111,7 @@ class Digesters:
 
     def _digested(self, jobs: Sequence[Job], n_bytes: int) -> Generator[Outcome]:
         for language in sorted({job.language or "" for job in jobs} - {""}):
-            remove_damaged(EMBEDDED.get(language, language))
+            remove_damaged(grammars.EMBEDDED.get(language, language))
         named = self._journal.suspects()
         suspects = [job for job in jobs if job.raw_path in named]
         sound = [job for job in jobs if job.raw_path not in named]
@@ -131,6 +132,9 @@ class Digesters:
     ) -> Iterator[Outcome]:
         if not sound and not suspects:
             return
+        if can_fork():  # what is loaded here, each worker has
+            for language in sorted({job.language or "" for job in sound}):
+                grammars.load(language)
         left = {job.number: job for job in (*sound, *suspects)}
         try:
             with (

@@ -1,7 +1,8 @@
 """The worker's side: digests one file after another until its input ends.
 
-Started by `external.workers.Worker`. Whatever a file does to the parser, only this process dies:
-the kernel ends it when one file takes too much CPU, even if its parent is gone.
+Started by `external.workers.Worker`, as a fork or by itself. Whatever a file does to the parser,
+only this process dies: the kernel ends it when one file takes too much CPU, even if its parent is
+gone.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _CPU_S_PER_FILE = 30.0
 """Sound files of the largest size take a second; what takes this long would not end."""
 
 _MAX_MEMORY_BYTES = 4 << 30
-"""Address space of a worker: a parse that wants more dies alone instead of filling the machine."""
+"""Address space a worker may add to what it starts with (a fork has its parent's): a parse that
+wants more dies alone instead of filling the machine."""
 
 
 def digest_job(
@@ -137,7 +139,17 @@ def main() -> None:
 
 def _limit_memory() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    ceiling = _MAX_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_MAX_MEMORY_BYTES, hard)
+    most = _address_space() + _MAX_MEMORY_BYTES
+    ceiling = most if hard == resource.RLIM_INFINITY else min(most, hard)
     if soft == resource.RLIM_INFINITY or soft > ceiling:
         resource.setrlimit(resource.RLIMIT_AS, (ceiling, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _address_space() -> int:
+    """Return the bytes of address space in use, 0 where the system does not say."""
+    try:
+        n_pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return n_pages * resource.getpagesize()

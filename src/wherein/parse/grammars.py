@@ -11,7 +11,7 @@ from wherein.parse.grammar_cache import remove_damaged
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Query
 
-__all__ = ["EMBEDDED", "grammar", "parser", "query", "query_languages"]
+__all__ = ["EMBEDDED", "grammar", "load", "parser", "query", "query_languages"]
 
 EMBEDDED = {"vue": "typescript", "svelte": "typescript", "astro": "typescript"}
 """Component files are parsed by their script part, which keeps its place in the file."""
@@ -63,6 +63,17 @@ def parser(language: str) -> Parser:
     from tree_sitter import Parser
 
     return Parser(grammar(language))
+
+
+def load(language: str) -> None:
+    """Load all that a file of ``language`` needs, which takes 1 to 200 ms.
+
+    Raises:
+        StoreError: Its library in the cache is damaged and cannot be replaced.
+    """
+    language = EMBEDDED.get(language, language)
+    if language in query_languages():
+        query(language)
 
 
 @cache
