@@ -69,12 +69,10 @@ def find(
         PatternError: A glob does not compile.
     """
     asked = understand(text, own_names=own_names, glossary=glossary)
-    query, spelling_notes = with_other_spellings(index, asked)
-    narrowed, notes = with_scopes(filters or Filters(), query.scopes, index)
+    narrowed, notes = with_scopes(filters or Filters(), asked.scopes, index)
     allowed = masks(index, narrowed)
-    (lexical, scores), (similarities, model_notes) = _words_and_vectors(
-        index, query, embedder, allowed
-    )
+    words, (similarities, model_notes) = _words_and_vectors(index, asked, embedder, allowed)
+    query, lexical, scores = words.query, words.lexical, words.files
     candidates = find_candidates(index, query, allowed, scores, similarities, sources)
     candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
     matches = match(index, query, lexical, candidates.files, allowed)
@@ -86,7 +84,7 @@ def find(
         evaluated,
         similarities,
         literals,
-        (*notes, *allowed.notes, *spelling_notes, *model_notes),
+        (*notes, *allowed.notes, *words.notes, *model_notes),
         lexical.postings_read,
     )
 
@@ -95,27 +93,39 @@ MIN_CHUNKS_AT_ONCE = 20_000
 """From so many chunks on words and vectors are looked up at the same time: comparing all vectors
 is a pass over memory in which another thread runs, 2 of 11 ms among 155,800 chunks."""
 
-_Words = tuple[LexicalScores, FileScores]
 _Vectors = tuple[NDArray[np.float32] | None, tuple[str, ...]]
+"""The cosine of every chunk, and notes on the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the query's words found."""
+
+    query: Query
+    """With other spellings of words that stand nowhere."""
+    lexical: LexicalScores
+    files: FileScores
+    notes: tuple[str, ...]
 
 
 def _words_and_vectors(
     index: TreeIndex, query: Query, embedder: Embedder | None, allowed: Masks
 ) -> tuple[_Words, _Vectors]:
-    """Return the scores of the words, and the cosines with notes on the model."""
-
-    def words() -> _Words:
-        lexical = lexical_scores(index, query)
-        return lexical, file_scores(index, lexical.chunks, allowed)
-
     if index.n_chunks < MIN_CHUNKS_AT_ONCE:
-        return words(), _similarities(index, query, embedder)
+        return _words(index, query, allowed), _similarities(index, query, embedder)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as aside:
-        found = aside.submit(words)
-        compared = _similarities(index, query, embedder)
-        return found.result(), compared
+        words = aside.submit(_words, index, query, allowed)
+        vectors = _similarities(index, query, embedder)
+        return words.result(), vectors
+
+
+def _words(index: TreeIndex, asked: Query, allowed: Masks) -> _Words:
+    found = lexical_scores(index, asked)
+    query, notes = with_other_spellings(index, asked, found)
+    lexical = found if query is asked else lexical_scores(index, query)
+    return _Words(query, lexical, file_scores(index, lexical.chunks, allowed), notes)
 
 
 def _similarities(index: TreeIndex, query: Query, embedder: Embedder | None) -> _Vectors:

@@ -12,7 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from wherein.search.query import STOP_WORDS, Query, QueryTerm, TermKind
+from wherein.store.lexical import LexicalScores
 from wherein.store.tree_index import TreeIndex
+from wherein.store.tree_words import Postings
 from wherein.tokens import identifier_terms
 
 __all__ = ["with_other_spellings"]
@@ -33,26 +35,33 @@ _ENGLISH_PAIRS = (
 (cancelled) has the same stem."""
 
 
-def with_other_spellings(index: TreeIndex, query: Query) -> tuple[Query, tuple[str, ...]]:
+def with_other_spellings(
+    index: TreeIndex, query: Query, found: LexicalScores
+) -> tuple[Query, tuple[str, ...]]:
     """Add the terms of other spellings for words that stand in no live file.
 
     A word is first looked up in the other English spelling, then as two words that stand together
     in a chunk. What is added counts as a word of the query. 119 of 9,324 public requests have such
     a word: MRR .618 without, .677 with (benchmarks/results/ranking-2026-12-01.md).
 
+    Args:
+        index: The tree's index.
+        query: What was asked.
+        found: What its terms found.
+
     Returns:
-        The query, and a note on each word that was looked up otherwise.
+        The query, itself when nothing was added, and a note on each word looked up otherwise.
     """
-    plain = (term for term in query.terms if _is_plain(query, term))
-    unknown = [term for term in plain if not _count(index, term.term)]
     terms = {term.term: term for term in query.terms}
+    missing = (terms[match.term] for match in found.terms if not _n_places(match.postings))
+    unknown = [term for term in missing if _is_plain(query, term)]
     notes: list[str] = []
     for term in unknown[:MAX_UNKNOWN_WORDS]:
         written = query.words[term.word]
         others = _other_english(index, written.lower()) or _two_words(index, written.lower())
         for other in others:
-            for found in identifier_terms(other):
-                terms.setdefault(found, replace(term, term=found))
+            for part in identifier_terms(other):
+                terms.setdefault(part, replace(term, term=part))
         if others:
             notes.append(f"{written!r} is in no indexed file: looked up as {' '.join(others)!r}")
     return (replace(query, terms=tuple(terms.values())) if notes else query), tuple(notes)
@@ -71,14 +80,15 @@ def _is_plain(query: Query, term: QueryTerm) -> bool:
     )
 
 
-def _count(index: TreeIndex, term: str) -> int:
-    postings = index.postings(term)
+def _n_places(postings: Postings) -> int:
     return len(postings.chunks) + len(postings.files)
 
 
 def _other_english(index: TreeIndex, word: str) -> tuple[str, ...]:
     """Return the word's other English spelling, nothing when that stands nowhere as well."""
-    counts = {other: _count(index, *identifier_terms(other)) for other in _respelled(word)}
+    counts = {
+        other: _n_places(index.postings(*identifier_terms(other))) for other in _respelled(word)
+    }
     best = max(counts, key=counts.__getitem__, default="")
     return (best,) if counts.get(best) else ()
 
