@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.exact import read, write_tree
+from tests.exact import grep, read, write_tree
 from wherein.errors import PathError, UsageError
 from wherein.tools.excerpt import cut_line, visible
 from wherein.tools.read_media import describe_media
@@ -107,6 +107,29 @@ def test_line_ends_and_encodings(
     assert (part.texts, part.line_ending, part.encoding) == (texts, ending, encoding)
     if encoding == "utf-8" and ending != "mixed":
         assert part.text.encode() == data
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["x = 1\r\ny = 2\r\n", "返回值 = 1\n函数 = 2\n"])
+def test_wide_text_without_a_mark_is_shown_and_grep_says_that_it_is_binary(
+    tmp_path: Path, encoding: str, text: str
+) -> None:
+    write_tree(tmp_path, {"a.txt": text.encode(encoding), "b.txt": "other\n"})
+    part = read(tmp_path, "a.txt").parts[0]
+    assert (part.texts, part.encoding) == (tuple(text.splitlines()), encoding)
+    assert part.notes[0].startswith(f"encoding {encoding} without a byte-order mark")
+    notes = grep(tmp_path, "= 1", "a.txt").notes
+    assert f"not searched: a.txt is {encoding} without a byte-order mark" in notes[0]
+    assert grep(tmp_path, "= 1", "b.txt").notes == ("searched 1 file",)
+
+
+def test_numbers_of_two_bytes_are_no_wide_text(tmp_path: Path) -> None:
+    data = b"".join(n.to_bytes(2, "little") for n in range(5, 2_000))
+    write_tree(tmp_path, {"a.bin": data, "b.bin": bytes(range(256)) * 8})
+    for name in ("a.bin", "b.bin"):
+        part = read(tmp_path, name).parts[0]
+        assert (part.kind, part.texts) == (PartKind.BINARY, ())
+        assert grep(tmp_path, "= 1", name).notes == ("searched 1 file",)
 
 
 def test_a_notebook_of_format_3_is_shown_as_cells_too(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from wherein.walk.reading import read_file
 if TYPE_CHECKING:
     from wherein.tools.grep_search import Search
 
-__all__ = ["note_other_encodings"]
+__all__ = ["note_other_encodings", "note_unmarked"]
 
 MAX_FILES = 500
 MAX_FILE_BYTES = 1 << 20
@@ -74,6 +74,25 @@ def note_other_encodings(search: Search) -> None:
         )
         more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
         search.notes.append(f"not UTF-8, so missing here, but it matches: {named}{more}")
+
+
+def note_unmarked(search: Search) -> None:
+    """Add a note for each named file that ripgrep takes for binary, though it is wide text."""
+    from wherein.walk.encoding import decode, decode_unmarked
+
+    known = {file.path for file in search.files}
+    for place in search.places:
+        if place.is_folder or place.path in known:
+            continue
+        try:
+            data = read_file(place.root, place.path, MAX_FILE_BYTES).data
+        except PathError:
+            continue
+        decoded = decode_unmarked(data) if b"\0" in data and decode(data) is None else None
+        if decoded is not None:
+            shown = show_path(place.shown(place.path))
+            how = f"{decoded.encoding} without a byte-order mark"
+            search.notes.append(f"not searched: {shown} is {how}, which counts as binary; read it")
 
 
 def _other_encodings(search: Search) -> Iterator[tuple[str, str]]:

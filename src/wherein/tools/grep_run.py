@@ -23,7 +23,7 @@ from wherein.tools.file_set import (
     tracked_among,
     tracked_but_ignored,
 )
-from wherein.tools.grep_encodings import note_other_encodings
+from wherein.tools.grep_encodings import note_other_encodings, note_unmarked
 from wherein.tools.grep_formats import PathFormat
 from wherein.tools.grep_search import MAX_OUTPUT_BYTES, Search
 from wherein.tools.walk_memory import KnownWalk, LeftOut
@@ -64,6 +64,7 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
         if path in hidden:
             search.skip("ignored", path)
     note_other_encodings(search)
+    note_unmarked(search)
 
 
 def _is_narrowable(search: Search) -> bool:

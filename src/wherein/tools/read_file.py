@@ -16,7 +16,7 @@ from wherein.tools.read_types import PartKind, ReadPart
 from wherein.tools.symbols import definitions_named
 from wherein.types import Definition
 from wherein.walk.blob import blob_id
-from wherein.walk.encoding import Decoded, decode
+from wherein.walk.encoding import Decoded, decode, decode_unmarked
 from wherein.walk.paths import show_path
 
 __all__ = ["Asked", "file_parts", "large_file_parts"]
@@ -31,6 +31,8 @@ _ENDING_NOTES = {
     "mixed": "line endings mixed: CRLF and LF",
     "cr": "line endings CR; grep counts the file as one line",
 }
+
+_UNMARKED_NOTE = " without a byte-order mark; grep and search take the file for binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class _File:
             what = "HTML text" if "<html" in decoded.text[:500].lower() else "text"
             notes.append(f"named as an image, but it is {what}, {len(self._data)} bytes")
         if decoded.encoding != "utf-8":
-            notes.append(f"encoding {decoded.encoding}")
+            notes.append(f"encoding {decoded.encoding}{_unmarked(decoded, self._data)}")
         return ReadPart(
             path=self._path,
             kind=PartKind.TEXT,
@@ -223,9 +225,16 @@ def _is_private_key(text: str) -> bool:
     return start.startswith("-----BEGIN ") and "PRIVATE KEY" in start.partition("\n")[0]
 
 
+def _unmarked(decoded: Decoded, data: bytes) -> str:
+    """Return what is to be said of UTF-16 or UTF-32 without a byte-order mark."""
+    is_wide = decoded.encoding.startswith(("utf-16", "utf-32"))
+    is_marked = data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
+    return _UNMARKED_NOTE if is_wide and not is_marked else ""
+
+
 def _decode(data: bytes) -> Decoded | None:
     """Decode a file; one that is text up to a NUL is text, its NULs shown as marks."""
-    decoded = decode(data)
+    decoded = decode(data) or decode_unmarked(data)
     if decoded is not None:
         return decoded
     nul = data.find(b"\0")

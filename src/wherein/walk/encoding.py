@@ -11,7 +11,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-__all__ = ["Decoded", "decode"]
+__all__ = ["Decoded", "decode", "decode_unmarked"]
 
 EVIDENCE_BYTES = 1 << 16
 """How much of the non-ASCII text is weighed: enough for thousands of characters."""
@@ -29,6 +29,9 @@ MAX_BROKEN_SHARE = 0.2
 
 MIN_LETTERS = 6
 """Fewer letters above 0x7f than this are no evidence for anything but Latin-1."""
+
+MIN_ASCII = 0.2
+"""Share of ASCII in text of wide characters: even Chinese has blanks, digits and line ends."""
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig", "utf-8"),
@@ -95,6 +98,30 @@ def decode(data: bytes) -> Decoded | None:
     if "\x1b$" in text:
         return _decode_iso2022(data) or Decoded(text, "utf-8")
     return Decoded(text, "utf-8")
+
+
+def decode_unmarked(data: bytes) -> Decoded | None:
+    """Return the text of UTF-16 or UTF-32 without a byte-order mark, None when it is neither.
+
+    `decode` takes such files for binary, as git, ripgrep and editors do.
+    """
+    for codec, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
+        if len(data) % width or not data:
+            continue
+        try:
+            sample = data[:EVIDENCE_BYTES].decode(codec)
+            if _is_wide_text(sample):
+                return Decoded(data.decode(codec), codec)
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _is_wide_text(sample: str) -> bool:
+    """Return whether every character can stand in a text, and enough of them are ASCII."""
+    n_ascii = sum(c.isascii() for c in sample)
+    is_printable = all(c.isprintable() or c in "\t\n\r\f" for c in sample)
+    return is_printable and n_ascii >= MIN_ASCII * len(sample)
 
 
 def _decode_marked(data: bytes, bom: bytes, name: str, codec: str) -> Decoded | None:
