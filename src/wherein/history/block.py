@@ -6,14 +6,16 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from wherein.chunk.vocabulary import Vocabulary
+from wherein.chunk.words import text_words
 from wherein.history.log import Commit
 from wherein.history.messages import clean_body, clean_subject, commit_flags, split_message
-from wherein.tokens import count_terms, scan_words, term_id
 
 __all__ = [
     "BLOCK_VERSION",
@@ -229,26 +231,27 @@ def _postings(
     NDArray[np.int32],
 ]:
     """Return vocabulary, posting offsets, posting columns and the lengths of the texts."""
-    ids: list[int] = []
-    rows: list[int] = []
-    in_subject: list[int] = []
-    in_body: list[int] = []
-    lengths = np.zeros((len(texts), 2), dtype=np.int32)
-    for row, (subject, body) in enumerate(texts):
-        first, second = count_terms(scan_words(subject)), count_terms(scan_words(body))
-        lengths[row] = (sum(first.values()), sum(second.values()))
-        for term in dict.fromkeys((*first, *second)):
-            ids.append(term_id(term))
-            rows.append(row)
-            in_subject.append(min(first.get(term, 0), _MAX_COUNT))
-            in_body.append(min(second.get(term, 0), _MAX_COUNT))
-    all_ids = np.array(ids, dtype=np.uint64)
-    by_term = np.argsort(all_ids, kind="stable")
-    vocabulary, starts = np.unique(all_ids[by_term], return_index=True)
-    offsets = np.append(starts, len(ids)).astype(np.int32)
-    columns = (
-        np.array(rows, dtype=np.int32)[by_term],
-        np.array(in_subject, dtype=np.uint8)[by_term],
-        np.array(in_body, dtype=np.uint8)[by_term],
-    )
-    return vocabulary, offsets, columns, lengths
+    words = Vocabulary()
+    numbers: list[int] = []
+    sizes: list[int] = []
+    for text in chain.from_iterable(texts):
+        found = text_words(text.encode("utf-8", "replace"))
+        numbers += map(words.number_of.__getitem__, found)
+        sizes.append(len(found))
+    term, n_terms = words.terms_of(np.array(numbers, np.int64))
+    # The place of a text is twice its commit's row, and one more for the body.
+    place = np.arange(len(sizes)).repeat(sizes).repeat(n_terms)
+    lengths = np.bincount(place, minlength=len(sizes)).reshape(-1, 2).astype(np.int32)
+    by_id = words.term_ids().argsort()
+    keys = words.ranks(by_id)[term] * len(sizes) + place
+    keys, counts = np.unique(keys, return_counts=True)
+    counts = np.minimum(counts, _MAX_COUNT).astype(np.uint8)
+    is_body = (keys & 1).astype(np.bool_)
+    pairs, at = np.unique(keys >> 1, return_inverse=True)
+    in_subject, in_body = np.zeros((2, len(pairs)), np.uint8)
+    in_subject[at[~is_body]] = counts[~is_body]
+    in_body[at[is_body]] = counts[is_body]
+    ranks, rows = np.divmod(pairs, max(1, len(texts)))
+    offsets = ranks.searchsorted(np.arange(len(by_id) + 1)).astype(np.int32)
+    columns = (rows.astype(np.int32), in_subject, in_body)
+    return words.term_ids()[by_id], offsets, columns, lengths

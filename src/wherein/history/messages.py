@@ -94,23 +94,27 @@ def clean_subject(subject: str) -> str:
 
     The scope of a conventional commit is kept as a word of its own.
     """
-    text = (
-        _ISSUE.sub(" ", _URL.sub(" ", subject)) if _LEADING[1].match(subject) is None else subject
-    )
+    text = subject if _LEADING[1].match(subject) else _without_tickets(subject)
     for pattern in _LEADING:
         found = pattern.match(text.lstrip())
         if found is not None:
             scope = found.groupdict().get("scope")
             text = (f"{scope}: " if scope else "") + text.lstrip()[found.end() :]
-    text = _HASH.sub(" ", _ISSUE.sub(" ", _URL.sub(" ", text)))
-    return re.sub(r"\s+", " ", text).strip(" .,;:-")
+    text = _HASH.sub(" ", _without_tickets(text))
+    return " ".join(text.split()).strip(" .,;:-")
+
+
+def _without_tickets(text: str) -> str:
+    """Return ``text`` without addresses and ticket numbers; most texts have neither."""
+    if "://" in text:
+        text = _URL.sub(" ", text)
+    return _ISSUE.sub(" ", text) if "#" in text else text
 
 
 def clean_body(body: str) -> str:
     """Return the prose of a message body: no trailers, addresses, hashes or ticket numbers."""
     kept = [line for line in body.splitlines() if not _NOISE_LINE.match(line.strip())]
-    text = _HASH.sub(" ", _ISSUE.sub(" ", _URL.sub(" ", "\n".join(kept))))
-    return text.strip()
+    return _HASH.sub(" ", _without_tickets("\n".join(kept))).strip()
 
 
 def commit_flags(subject: str, body: str, author: str, email: str, n_parents: int) -> CommitFlag:
