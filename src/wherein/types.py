@@ -261,6 +261,9 @@ class Hit:
     """Other good places in the same file, best first."""
     matched_lines: tuple[int, ...] = ()
     """Lines of the chunk that show why, most telling first."""
+    texts: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Text of the `matched_lines` and of the first line that is not blank, by number; empty where
+    the file was not read for the answer."""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
     """Signal name to its contribution; they sum to the score."""
 

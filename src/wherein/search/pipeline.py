@@ -19,7 +19,7 @@ from wherein.search import evidence
 from wherein.search.filters import Filters
 from wherein.search.finding import Found, find
 from wherein.search.literal import TextReader
-from wherein.search.places import Place, choose_place, matched_lines
+from wherein.search.places import Place, choose_place, matched_lines, telling_texts
 from wherein.search.rank import (
     Ranked,
     Weights,
@@ -206,14 +206,15 @@ def _hit(
     file = index.file(ordinal)
     literal = found.literals.get(ordinal)
     chosen = _place(found, row)
-    lines: tuple[int, ...] = ()
-    if read_text is not None:
-        content = read_text(file.path)
-        if content is not None:
-            idf = found.matches.term_weights
-            lines = matched_lines(_lines(content, chosen), chosen.start_line, idf)
-            if literal and chosen.start_line <= literal.line <= chosen.end_line:
-                lines = tuple(dict.fromkeys([literal.line, *lines]))
+    numbers: tuple[int, ...] = ()
+    texts: dict[int, str] = {}
+    content = read_text(file.path) if read_text is not None else None
+    if content is not None:
+        lines = _lines(content, chosen)
+        numbers = matched_lines(lines, chosen.start_line, found.matches.term_weights)
+        if literal and chosen.start_line <= literal.line <= chosen.end_line:
+            numbers = tuple(dict.fromkeys([literal.line, *numbers]))
+        texts = telling_texts(lines, chosen.start_line, numbers)
     signals = dict(contributions(found.evaluated, weights, row))
     if row in final.added:
         signals[RERANKER_SIGNAL] = final.added[row]
@@ -230,7 +231,8 @@ def _hit(
         repository=repository,
         signature=chosen.signature,
         further=chosen.further,
-        matched_lines=lines,
+        matched_lines=numbers,
+        texts=texts,
         signals=signals,
     )
 

@@ -16,7 +16,7 @@ from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.tokens import identifier_terms, scan_words
 from wherein.types import Span
 
-__all__ = ["Place", "choose_place", "matched_lines"]
+__all__ = ["Place", "choose_place", "matched_lines", "telling_texts"]
 
 MAX_FURTHER = 2
 """Further places shown of one file."""
@@ -166,3 +166,14 @@ def matched_lines(
             scored.append((-score, number))
     scored.sort()
     return tuple(number for _, number in scored[:limit])
+
+
+def telling_texts(lines: Sequence[str], first_line: int, numbers: Iterable[int]) -> dict[int, str]:
+    """Return the text of the lines ``numbers`` and of the first that is not blank, by number."""
+    head = next((number for number, line in enumerate(lines, first_line) if line.strip()), None)
+    wanted = [*numbers, *([head] if head is not None else [])]
+    return {
+        number: lines[number - first_line]
+        for number in wanted
+        if 0 <= number - first_line < len(lines)
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -115,30 +115,32 @@ def _as_repeat(context: ToolContext, repository: Repository, hit: FoundHit) -> F
 
 
 def _lines_of(root: Path, hit: Hit, detail: str) -> tuple[ShownLine, ...]:
-    """Return the lines to show, read from the file as it is now."""
+    """Return the lines to show; what the answer did not read is read from the file as it is now."""
+    texts = hit.texts
+    if detail == "full" or not texts:
+        texts = _read_place(root, hit)
+    numbers = list(texts)[:_FULL_LINES] if detail == "full" else _telling(hit, texts)
+    return tuple(ShownLine(number, texts[number].rstrip("\r")) for number in numbers)
+
+
+def _read_place(root: Path, hit: Hit) -> dict[int, str]:
     from wherein.walk.encoding import decode
     from wherein.walk.reading import read_file
 
     try:
         decoded = decode(read_file(root, hit.path).data)
     except PathError:
-        return ()
+        return {}
     if decoded is None:
-        return ()
-    text = decoded.text.split("\n")
-    last = min(hit.end_line, len(text))
-    if detail == "full":
-        numbers = list(range(hit.start_line, min(last, hit.start_line + _FULL_LINES - 1) + 1))
-    else:
-        numbers = _telling(hit, text, last)
-    return tuple(ShownLine(n, text[n - 1].rstrip("\r")) for n in numbers)
+        return {}
+    lines = decoded.text.split("\n", hit.end_line)[hit.start_line - 1 : hit.end_line]
+    return dict(enumerate(lines, hit.start_line))
 
 
-def _telling(hit: Hit, text: Sequence[str], last: int) -> list[int]:
-    """Return the head of the chunk and the most telling lines, in order."""
-    lines = [n for n in hit.matched_lines if hit.start_line <= n <= last and text[n - 1].strip()]
-    chosen = lines[:_CONCISE_LINES]
+def _telling(hit: Hit, texts: Mapping[int, str]) -> list[int]:
+    """Return the head of the place and the most telling lines, in order."""
+    written = [number for number in sorted(texts) if texts[number].strip()]
+    chosen = [number for number in hit.matched_lines if number in written][:_CONCISE_LINES]
     if len(chosen) < _CONCISE_LINES:
-        heads = (n for n in range(hit.start_line, last + 1) if text[n - 1].strip())
-        chosen.extend(n for n in [next(heads, 0)] if n and n not in chosen)
+        chosen.extend(number for number in written[:1] if number not in chosen)
     return sorted(chosen)
