@@ -549,3 +549,49 @@ def test_a_match_in_another_encoding_is_said(
         assert note.startswith("not UTF-8, so missing here, but it matches: old.c (")
         assert "a.txt" not in note
     assert grep(tmp_path, "int", globs=("*.c",)).notes == ()
+
+
+ODD_NAMES = ("file1.txt", "fileA.txt", "filed].txt", "x.c", "x.h", "x.{c,h}", "]", "a", "-", "b")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "file[[:digit:]].txt",
+        "file[[:alpha:]].txt",
+        "*.{c,h}",
+        "[\\]a]",
+        "[a\\-z]",
+        "[]a]",
+        "x.[ch]",
+        "file?.txt",
+        "[a",
+        "\\{a,b\\}",
+    ],
+)
+def test_ignore_rules_mean_what_git_takes_them_for(tmp_path: Path, rule: str) -> None:
+    root = write_tree(
+        tmp_path / "repo",
+        {".gitignore": f"{rule}\n", **{f"{name}": "needle\n" for name in ODD_NAMES}},
+    )
+    git(root, "init", "-q")
+    done = run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=root, timeout_s=30)
+    listed = sorted(set(done.stdout.decode().split("\0")) - {"", ".gitignore"})
+    assert files_with(root, "needle") == listed
+    assert files_with(root, "needle", is_multiline=True) == listed
+    assert sorted(globbed(root, "*").lines()) == sorted([".gitignore", *listed])
+    counted = grep(root, "needle", mode=OutputMode.COUNT)
+    assert (counted.n_matches, counted.n_files) == (len(listed), len(listed))
+    assert sum(item.count for item in counted.skipped) == len(ODD_NAMES) - len(listed)
+    assert files_with(root, "needle", *ODD_NAMES[:2]) == list(ODD_NAMES[:2])
+
+
+def test_a_rule_in_a_folder_hides_no_more_than_git_does(tmp_path: Path) -> None:
+    files = {f"sub/{name}": "needle\n" for name in ODD_NAMES}
+    root = write_tree(tmp_path / "repo", {"sub/.gitignore": "*.{c,h}\n", **files})
+    git(root, "init", "-q")
+    at = scope(root)
+    for _ in range(3):
+        assert {"sub/x.c", "sub/x.h"} <= {
+            file.path for file in grep(root, "needle", mode=OutputMode.FILES, at=at).files
+        }

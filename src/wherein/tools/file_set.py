@@ -23,15 +23,17 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from wherein.errors import MissingProgramError, ProgramTimeoutError
+from wherein.errors import ExternalError, MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
 from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep import Ripgrep, Walked
+from wherein.external.ripgrep_report import is_read_otherwise
 from wherein.settings import Settings
 from wherein.tools.file_filter import is_hidden_by, rules_of
 
 __all__ = [
     "find_extra_files",
+    "found_though_ignored",
     "git_of",
     "needs_walk",
     "regular_files",
@@ -48,7 +50,8 @@ MAX_COMPARED_BYTES = 50_000_000
 
 TIMEOUT_S = 30.0
 
-_ODD_RULE = re.compile(rb"[\t\f\v]\r?(?:\n|\Z)")
+_TRIMMED_RULE = re.compile(rb"[\t\f\v]\r?(?:\n|\Z)")
+"""Ripgrep trims a tab at the end of a rule, which git does not."""
 
 
 def git_of(folder: Path) -> Git | None:
@@ -109,18 +112,38 @@ def ripgrep_at(program: Ripgrep, root: Path, git: Git | None) -> Ripgrep:
     )
 
 
-def needs_walk(root: Path, settings: Settings) -> bool:
+def needs_walk(ripgrep: Ripgrep, settings: Settings) -> bool:
     """Return whether only a walk can tell what ripgrep leaves out wrongly.
 
-    The setting ``include`` brings back ignored files, and ripgrep trims a tab at the end of a rule,
-    which git does not.
+    The setting ``include`` brings back ignored files, and some rules git reads otherwise.
     """
-    if settings.include:
-        return True
+    return bool(settings.include) or _has_odd_rules(ripgrep)
+
+
+def _has_odd_rules(ripgrep: Ripgrep) -> bool:
+    """Return whether git reads a rule for the whole root otherwise than ripgrep does."""
+    own = (ripgrep.folder / ".gitignore", ripgrep.folder / ".git" / "info" / "exclude")
+    for path in (*own, *ripgrep.ignore_files):
+        try:
+            rules = path.read_bytes()
+        except OSError:
+            continue
+        if _TRIMMED_RULE.search(rules):
+            return True
+        lines = rules.split(b"\n") if b"[" in rules or b"{" in rules else ()
+        if any(not line.startswith(b"#") and is_read_otherwise(line) for line in lines):
+            return True
+    return False
+
+
+def found_though_ignored(ripgrep: Ripgrep, git: Git | None, paths: Sequence[str]) -> set[str]:
+    """Return those of ``paths`` that git ignores, where ripgrep may read rules otherwise."""
+    if git is None or not _has_odd_rules(ripgrep):
+        return set()
     try:
-        return _ODD_RULE.search((root / ".gitignore").read_bytes()) is not None
-    except OSError:
-        return False
+        return set(git.ignored_among(paths))
+    except ExternalError:
+        return set()
 
 
 def tracked_but_ignored(git: Git) -> list[str]:

@@ -12,7 +12,7 @@ from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
 from wherein.tools.file_filter import FileFilter
 from wherein.tools.file_paths import WILDCARDS, Place, Scope, refuse_outside, resolve_place
-from wherein.tools.file_set import find_extra_files, git_of, ripgrep_at
+from wherein.tools.file_set import find_extra_files, found_though_ignored, git_of, ripgrep_at
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_found import path_order
 from wherein.tools.grep_types import SkipCount
@@ -189,8 +189,12 @@ def _list(scope: Scope, place: Place, is_cancelled: Callable[[], bool] | None) -
         if not place.path or path.startswith(f"{place.path}/")
     ]
     keep.add_worktrees(place.root, git, [place.path])
-    n_ignored = len(set(walked.ignored) - set(extra))
-    return _Listed(list(dict.fromkeys((*walked.paths, *extra))), keep, n_ignored)
+    hidden = set(walked.ignored).difference(extra)
+    misread = found_though_ignored(ripgrep, git, [*filter(None, [place.path]), *walked.paths])
+    if place.path not in misread:  # a folder that is named is listed though it is ignored
+        hidden |= misread
+    paths = [path for path in dict.fromkeys((*walked.paths, *extra)) if path not in hidden]
+    return _Listed(paths, keep, len(hidden))
 
 
 def _list_without_ripgrep(scope: Scope, place: Place) -> list[str]:

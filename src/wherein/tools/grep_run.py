@@ -18,6 +18,7 @@ from wherein.external.ripgrep_options import SearchOptions
 from wherein.external.run import CANCEL_POLL_S
 from wherein.tools.file_set import (
     find_extra_files,
+    found_though_ignored,
     needs_walk,
     regular_files,
     tracked_among,
@@ -63,8 +64,25 @@ def run_search(search: Search, narrow: Narrow | None) -> None:
     for path in left_out.ignored:
         if path in hidden:
             search.skip("ignored", path)
+    _drop_ignored(search)
     note_other_encodings(search)
     note_unmarked(search)
+
+
+def _drop_ignored(search: Search) -> None:
+    """Take back what git ignores by rules that ripgrep reads otherwise.
+
+    What is named, and what a glob names, is searched though it is ignored.
+    """
+    is_named = not all(place.is_folder for place in search.places)
+    is_globbed = any(not glob.startswith("!") for glob in search.options.globs)
+    if search.known is not None or not search.files or is_named or is_globbed:
+        return
+    folders = [path for path in search.paths if path]
+    found = [*folders, *(file.path for file in search.files)]
+    ignored = found_though_ignored(search.ripgrep, search.git, found)
+    if ignored.isdisjoint(folders):
+        search.drop_ignored(ignored)
 
 
 def _is_narrowable(search: Search) -> bool:
@@ -155,7 +173,8 @@ def _search_and_report(search: Search) -> LeftOut | None:
         search.walks.n_files[root] = search.n_searched
     if report is None:
         return LeftOut((), tuple(tracked_but_ignored(git)) if git is not None else ())
-    if report.ignored and needs_walk(root, settings):
+    is_odd = bool(report.doubtful) or needs_walk(search.ripgrep, settings)
+    if report.ignored and is_odd:
         extra = find_extra_files(search.ripgrep, git, Walked((), report.ignored), settings)
         return LeftOut(report.ignored, tuple(extra))
     if git is None:
@@ -163,7 +182,7 @@ def _search_and_report(search: Search) -> LeftOut | None:
     tracked = tracked_among(git, report.ignored)
     left_out = LeftOut(report.ignored, tuple(regular_files(root, tracked)))
     is_told_by_stats = not report.repositories and all(place.is_folder for place in search.places)
-    if is_told_by_stats and not needs_walk(root, settings):
+    if is_told_by_stats and not is_odd:
         known = KnownWalk(git, search.ripgrep, left_out)
         search.walks.remember(search.walk, known, tracked, started_ns)
     return left_out
@@ -200,7 +219,7 @@ class _Beside(Thread):
         self.tracked: list[str] = []
 
     def run(self) -> None:
-        if needs_walk(self._search.ripgrep.folder, self._search.keep.settings):
+        if needs_walk(self._search.ripgrep, self._search.keep.settings):
             self.walk()
         elif self._search.git is not None:
             self.tracked = tracked_but_ignored(self._search.git)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from wherein.errors import ExternalError, ProgramTimeoutError, WhereinError
@@ -104,6 +104,15 @@ class Search:
     def skip(self, reason: str, path: str) -> None:
         """Note that ``path`` is not searched."""
         self.skipped.setdefault(reason, []).append(path)
+
+    def drop_ignored(self, paths: Iterable[str]) -> None:
+        """Take back files that were found, since they are ignored."""
+        dropped = set(paths)
+        for file in self.files:
+            if file.path in dropped:
+                self.n_matches -= file.count
+                self.skip("ignored", file.path)
+        self.files = [file for file in self.files if file.path not in dropped]
 
     def arguments(self) -> tuple[str, ...]:
         """Return the options of a search of everything, besides the pattern's."""
