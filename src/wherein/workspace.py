@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from wherein.embed.departure import ModelAccess, Notice
 from wherein.embed.load import load_embedder, load_reranker
 from wherein.errors import CorruptIndexError
-from wherein.indexing.freshness import Coverage, Watch
+from wherein.indexing.coverage import Coverage
 from wherein.indexing.live import LiveIndex
+from wherein.indexing.look import Watch
 from wherein.indexing.progress import ProgressCallback
 from wherein.indexing.status import Status, with_index
 from wherein.search.arguments import check_limit, check_line, check_text
@@ -106,7 +107,7 @@ class Workspace:
 
     def trust(self, watch: Watch | None) -> None:
         """Skip the look at the disk while ``watch`` is sure that nothing happened; None looks."""
-        self._live.freshness.watch = watch
+        self._live.freshness.trust(watch)
 
     def refresh(self, progress: ProgressCallback | None = None) -> Coverage:
         """Bring the index up to date, however long it takes.

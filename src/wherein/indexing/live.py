@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from wherein.embed.protocol import Embedder
 from wherein.errors import CorruptIndexError, LockedError, StoreError
-from wherein.indexing.freshness import Coverage, Freshness
+from wherein.indexing.coverage import Coverage
+from wherein.indexing.freshness import Freshness
 from wherein.indexing.opened import OpenedIndex
 from wherein.indexing.progress import Clock, Progress, ProgressCallback
 from wherein.settings import Settings

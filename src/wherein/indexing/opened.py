@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wherein.indexing.freshness import Coverage
+from wherein.indexing.coverage import Coverage
 from wherein.store.layout import Layout
 from wherein.store.manifest import Manifest, SegmentUse
 from wherein.store.segment import Segment

@@ -11,7 +11,7 @@ Any event at all costs one full look, begun after the queue of events was emptie
 Network and user-space file systems tell nobody of changes made elsewhere: there is no watch then,
 and none on systems that promise less than Linux' inotify. Two kinds of change make no event in the
 folder: through a name of the file outside the tree, so a tree with files of several names is not
-left without a look (`indexing.freshness`); and through a memory map, which is seen when it ends.
+left without a look (`indexing.look`); and through a memory map, which is seen when it ends.
 """
 
 from __future__ import annotations

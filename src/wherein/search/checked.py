@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from dataclasses import replace
 
-from wherein.indexing.freshness import Coverage
+from wherein.indexing.coverage import Coverage
 from wherein.indexing.live import LiveIndex
 from wherein.indexing.progress import ProgressCallback
 from wherein.search.verified import VerifiedTexts
