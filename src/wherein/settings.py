@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from wherein.errors import SettingsError, near_name_hint
+from wherein.types import FileKind
 
 __all__ = ["SETTING_HELP", "USER_ONLY", "Settings", "default_home"]
 
@@ -64,6 +65,10 @@ class Settings:
                 message = f"unknown setting {name!r}"
                 raise SettingsError(message, hint=near_name_hint(name, known))
             checked[name] = _checked(name, value, getattr(self, name))
+        for kind in cast("tuple[str, ...]", checked.get("index_kinds", ())):
+            if kind not in _KINDS:
+                hint = near_name_hint(kind, _KINDS, fallback=SETTING_HELP["index_kinds"])
+                raise SettingsError(f"index_kinds cannot hold {kind!r}", hint=hint)
         return replace(self, **checked)  # pyright: ignore[reportArgumentType]
 
 
@@ -116,6 +121,8 @@ def _strings(value: object) -> tuple[str, ...] | None:
     texts = tuple(item for item in items if isinstance(item, str))
     return texts if len(texts) == len(items) else None
 
+
+_KINDS = frozenset(kind.value for kind in FileKind)
 
 SETTING_HELP: Mapping[str, str] = {
     "home": "folder that holds the indexes (environment: WHEREIN_HOME)",

@@ -62,6 +62,8 @@ def test_a_repository_cannot_widen_what_is_read(tmp_path: Path) -> None:
     [
         ("chunk_char = 3\n", "did you mean 'chunk_chars'?"),
         ("chunk_chars = 'x'\n", "chunk_chars cannot be 'x'"),
+        ("index_kinds = ['cod']\n", "did you mean 'code'?"),
+        ("index_kinds = ['pictures']\n", "index_kinds cannot hold 'pictures'"),
         ("chunk_chars = -1\n", "chunk_chars cannot be -1"),
         ("chunk_chars = \n", "does not parse"),
         (f"chunk_chars = {'[' * 9000}{']' * 9000}\n", "does not parse"),

@@ -21,6 +21,20 @@ _DEPTH = 1000
 """Commits fetched: enough for history to help ranking, and 20 times less than all of a large
 repository's."""
 
+_HARMLESS_FLAWS = (
+    "badDateOverflow",
+    "badEmail",
+    "badTimezone",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "zeroPaddedDate",
+    "zeroPaddedFilemode",
+)
+"""What old programs wrote into commits of many public repositories: fetched all the same, as plain
+``git clone`` does. What could harm a checkout (names, ``.gitmodules``) is still refused."""
+
 _SAFE = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
     *(
@@ -32,6 +46,7 @@ _SAFE = (
         "protocol.ext.allow=never",
     ),
     *("-c", "credential.helper=", "-c", "core.askPass=", "-c", "transfer.fsckObjects=true"),
+    *(part for flaw in _HARMLESS_FLAWS for part in ("-c", f"fetch.fsck.{flaw}=ignore")),
 )
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
 
@@ -77,9 +92,19 @@ def _git(arguments: list[str], url: str, folder: Path) -> None:
         ["git", *_SAFE, *arguments], cwd=folder, timeout_s=_TIMEOUT_S, env_extra=_ENVIRONMENT
     )
     if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        message = f"git cannot fetch {url!r}: {lines[-1] if lines else 'no reason given'}"
+        message = f"git cannot fetch {_without_password(url)!r}: {_reason(done.stderr)}"
         raise ExternalError(message, hint="check the address, and that git can reach it from here")
+
+
+def _reason(stderr: bytes) -> str:
+    """Return the first line that is no warning: later ones tell what followed from it."""
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    telling = (line for line in lines if line.strip() and not line.startswith("warning:"))
+    return next(telling, "no reason given")
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(?<=://)[^/]*:[^/]*@", "***@", url)
 
 
 def _folder_name(url: str) -> str:
