@@ -453,3 +453,16 @@ def test_a_damaged_grammar_that_cannot_be_replaced_is_an_error(
     assert "remove" in hint
     found = shop.run("search", "total_price", "--json", **cache)
     assert found.rows()[0]["symbol"] == "total_price"
+
+
+@pytest.mark.parametrize("words", [("search", "x"), ("grep", "x"), ("read",)])
+def test_an_empty_path_is_a_slip_and_not_the_whole_tree(
+    sandbox: Sandbox, words: tuple[str, ...]
+) -> None:
+    sandbox.write("a.py", "x = 1\n")
+
+    screen = sandbox.run(*words, "")
+
+    assert screen.exit_code == 2
+    assert screen.stdout == ""
+    assert "is empty\nhint: '.' is the folder here" in screen.stderr

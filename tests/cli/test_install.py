@@ -1,6 +1,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.cli.sandbox import Sandbox
@@ -172,7 +173,7 @@ def test_each_client_reads_its_entry_by_its_own_rules(agents: Sandbox) -> None:
 
         found = find_member((home / name).read_text(), keys)
         assert isinstance(found, dict), name
-        return found
+        return cast("dict[str, object]", found)
 
     claude = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert claude["wherein"]["type"] == "stdio"
@@ -398,8 +399,8 @@ def test_the_files_that_cline_and_amp_read_today_are_written(agents: Sandbox) ->
 
 def test_a_damaged_ledger_costs_exactness_and_not_the_command(agents: Sandbox) -> None:
     ledger = agents.home / ".local/state/wherein/installed.json"
-    ledger.parent.mkdir(parents=True)
     for text in ("[]", "[" * 100_000, '{"/x": {"insertion": 1}}'):
+        ledger.parent.mkdir(parents=True, exist_ok=True)
         ledger.write_text(text)
 
         assert agents.run("install", "kiro").exit_code == 0
@@ -435,3 +436,56 @@ def test_a_link_that_led_nowhere_leads_nowhere_again(sandbox: Sandbox) -> None:
     assert "wherein" in written
     assert link.is_symlink()
     assert list(dotfiles.iterdir()) == []
+
+
+def test_a_read_only_file_is_left_alone_and_named(agents: Sandbox) -> None:
+    path = agents.home / ".cursor/mcp.json"
+    before = path.read_bytes()
+    path.chmod(0o444)
+
+    screen = agents.run("install", "cursor", "--dry-run")
+    installed = agents.run("install", "cursor")
+
+    assert installed.exit_code == screen.exit_code == 2
+    said = f"failed cursor: {path} (the file is read-only; make it writable first: chmod u+w "
+    assert said in installed.stdout
+    assert said in screen.stdout
+    assert path.read_bytes() == before
+
+    path.chmod(0o644)
+    agents.run("install", "cursor")
+    path.chmod(0o400)
+    removed = agents.run("uninstall", "cursor")
+    assert removed.exit_code == 2
+    assert said in removed.stdout
+    path.chmod(0o600)
+    assert agents.run("uninstall", "cursor").exit_code == 0
+    assert path.read_bytes() == before
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_windows_line_ends_and_a_mark_at_the_start_stay(sandbox: Sandbox) -> None:
+    bom, home = "\ufeff", sandbox.home
+    texts = {
+        ".cursor/mcp.json": bom
+        + '{ // all\r\n  "mcpServers": { // mine\r\n    "o": {},\r\n  },\r\n}',
+        ".codex/config.toml": bom + 'model = "x" # y\r\n\r\n[mcp_servers.o]\r\ncommand = "o"\r\n',
+        ".config/goose/config.yaml": bom + "# mine\r\nextensions:\r\n  o:\r\n    enabled: true\r\n",
+        ".codex/AGENTS.md": bom + "# Rules\r\n",
+    }
+    for name, text in texts.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+
+    installed = sandbox.run("install", "cursor", "codex", "goose")
+    after = {name: (home / name).read_bytes().decode() for name in texts}
+    sandbox.run("uninstall")
+
+    assert installed.exit_code == 0
+    for name, text in after.items():
+        assert text.startswith(bom)
+        assert "wherein" in text
+        bare = text.replace("\r\n", "")
+        assert "\n" not in bare, name
+        assert "\r" not in bare, name
+        assert (home / name).read_bytes().decode() == texts[name]

@@ -38,6 +38,9 @@ COMMON: tuple[Parameter, ...] = (
 )
 """Options that every command takes."""
 
+_PLACES = frozenset({"PATH", "DIR", "TARGET"})
+"""Operands that name a file or folder: an empty one is a slip of the shell."""
+
 
 @dataclass(slots=True)
 class Typed:
@@ -163,11 +166,18 @@ class _Reader:
             if not item.is_positional or item.name in self.typed.arguments:
                 continue
             if item.type is ParameterType.TEXTS and not item.takes_one:
-                if rest:
-                    self.typed.arguments[item.name] = rest
-                rest = []
+                taken, rest = rest, []
+                if taken:
+                    self.typed.arguments[item.name] = taken
             elif rest:
-                self.typed.arguments[item.name] = rest.pop(0)
+                taken = [rest.pop(0)]
+                self.typed.arguments[item.name] = taken[0]
+            else:
+                continue
+            if "" in taken and item.metavar in _PLACES:
+                message = f"{item.metavar} is empty"
+                hint = "'.' is the folder here; perhaps a variable of the shell is not set"
+                raise UsageError(message, hint=hint)
         if rest:
             message = f"{self.tool.name} does not take {rest[0]!r}"
             raise UsageError(message, hint="put a text of several words in quotes")

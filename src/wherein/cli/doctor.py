@@ -13,8 +13,9 @@ from typing import cast
 
 from wherein.cli.install import surroundings
 from wherein.cli.run import Invocation
-from wherein.cli.setup.clients import CLIENTS, Client, Kind, Target
+from wherein.cli.setup.clients import CLIENTS, Client
 from wherein.cli.setup.jsonc import find_member
+from wherein.cli.setup.targets import Kind, Target
 from wherein.errors import WhereinError
 from wherein.external.run import run
 from wherein.render.rendered import Rendered, Style
@@ -242,7 +243,8 @@ def _clients(invocation: Invocation) -> Iterator[Check]:
     for scope in ("user", "project"):
         around = surroundings(invocation, scope)
         for client in CLIENTS:
-            for target in client.targets(around, scope):
+            targets = client.targets(around, scope)
+            for target in (*targets, *(other for each in targets for other in each.former)):
                 argv = _command_in(target)
                 if argv:
                     yield _client(client, target, argv, invocation)

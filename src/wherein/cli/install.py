@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import cast
 
 from wherein.cli.run import Invocation
-from wherein.cli.setup.clients import CLIENTS, Client, Kind, Surroundings, Target
+from wherein.cli.setup.clients import CLIENTS, Client
+from wherein.cli.setup.files import (
+    check_writable,
+    read_text,
+    remove_empty,
+    remove_file,
+    write_text,
+)
 from wherein.cli.setup.ledger import Entry, Ledger, ledger_path
 from wherein.cli.setup.plan import (
     insertion_between,
@@ -21,6 +27,7 @@ from wherein.cli.setup.plan import (
     without_insertion,
     without_target,
 )
+from wherein.cli.setup.targets import Kind, Surroundings, Target
 from wherein.errors import UsageError, WhereinError, near_name_hint
 from wherein.render.rendered import Rendered, Style
 
@@ -73,13 +80,17 @@ def install(
     around = surroundings(invocation, scope)
     chosen = CLIENTS if all else _chosen(clients, around)
     ledger = Ledger(ledger_path(invocation.environment, around.home))
+    made = ledger.made_folders()
     changes = [
-        _install(client, target, ledger, dry_run=dry_run)
+        change
         for client in chosen
         for target in client.targets(around, scope)
         if instructions or not target.is_instruction
+        for change in _moved_here(client, target, ledger, dry_run=dry_run)
     ]
     if not dry_run:
+        remove_empty(made)
+        ledger.keep_folders(made)
         ledger.save()
     notes = () if chosen else ("no agent found here; name one, or use --all",)
     return InstallResult(tuple(changes), dry_run, notes)
@@ -101,14 +112,16 @@ def uninstall(
     chosen = _named(clients) if clients else CLIENTS
     ledger = Ledger(ledger_path(invocation.environment, around.home))
     found = (
-        _uninstall(client, target, ledger, dry_run=dry_run)
+        _uninstall(client, place, ledger, dry_run=dry_run)
         for client in chosen
         for target in client.targets(around, scope)
+        for place in (target, *_left_behind(client, target, ledger))
     )
-    made = {name for entry in ledger.entries.values() for name in entry.made_folders}
+    made = ledger.made_folders()
     changes = tuple(change for change in found if change is not None)
     if not dry_run:
-        _remove_empty(made)
+        remove_empty(made)
+        ledger.keep_folders(made)
         ledger.save()
     return InstallResult(changes, dry_run)
 
@@ -195,9 +208,38 @@ def _key(target: Target) -> str:
     return os.path.realpath(target.path)
 
 
+def _moved_here(
+    client: Client, target: Target, ledger: Ledger, *, dry_run: bool
+) -> Iterator[Change]:
+    """Take our part out of where it stood before and put it where the agent looks now."""
+    for former in _left_behind(client, target, ledger):
+        change = _uninstall(client, former, ledger, dry_run=dry_run)
+        if change is not None:
+            yield change
+    yield _install(client, target, ledger, dry_run=dry_run)
+
+
+def _left_behind(client: Client, target: Target, ledger: Ledger) -> list[Target]:
+    """Return the former places that hold what we wrote for this client."""
+    return [former for former in target.former if _holds(client, former, ledger)]
+
+
+def _holds(client: Client, target: Target, ledger: Ledger) -> bool:
+    held = ledger.entries.get(_key(target))
+    if held is not None and client.name not in held.clients:
+        return False
+    if held is None and target.kind == Kind.BLOCK:
+        return False  # another client's, or a colleague's
+    try:
+        text = read_text(target.path) or ""
+        return without_target(text, target) != text
+    except (WhereinError, OSError, UnicodeDecodeError):
+        return False
+
+
 def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -> Change:
     try:
-        before = _read(target.path)
+        before = read_text(target.path)
         after = with_target(before or "", target)
     except (WhereinError, OSError, UnicodeDecodeError) as error:
         return _failed(client, target, error)
@@ -209,12 +251,13 @@ def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -
         return Change(client.name, shown, "unchanged")
     action = "added" if before is None else "changed"
     change = Change(client.name, shown, action, diff=_diff(shown, before or "", after))
-    if dry_run:
-        return change
-    original = _undone(before or "", target, held)
     try:
-        made = _write(target.path, after)
-    except OSError as error:
+        check_writable(target.path)
+        if dry_run:
+            return change
+        original = _undone(before or "", target, held)
+        made = write_text(target.path, after)
+    except (WhereinError, OSError) as error:
         return _failed(client, target, error)
     ledger.entries[key] = Entry(
         insertion_between(original, after),
@@ -244,7 +287,7 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
     key, shown = _key(target), str(target.path)
     held = ledger.entries.get(key)
     try:
-        before = _read(target.path)
+        before = read_text(target.path)
         if before is None:
             ledger.entries.pop(key, None)
             return None
@@ -258,64 +301,28 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
         return _failed(client, target, error)
     if after == before:
         return None
-    is_gone = not after.strip() and (held.was_absent if held else target.kind == Kind.FILE)
+    is_whole = target.kind != Kind.BLOCK and bool(target.text)
+    is_gone = not after.strip() and (held.was_absent if held else is_whole)
     action = "removed" if is_gone else "changed"
     change = Change(client.name, shown, action, diff=_diff(shown, before, after))
-    if dry_run:
-        return change
     try:
-        _restore(target.path, after, is_gone=is_gone)
-    except OSError as error:
+        check_writable(target.path)
+        if dry_run:
+            return change
+        if is_gone:
+            remove_file(target.path)
+        else:
+            write_text(target.path, after)
+    except (WhereinError, OSError) as error:
         return _failed(client, target, error)
     ledger.entries.pop(key, None)
     return change
-
-
-def _restore(path: Path, text: str, *, is_gone: bool) -> None:
-    if not is_gone:
-        _write(path, text)
-        return
-    Path(os.path.realpath(path)).unlink()  # a link that led nowhere stays
-
-
-def _remove_empty(folders: Iterable[str]) -> None:
-    """Remove the folders that install made and that hold nothing now, innermost first."""
-    for folder in sorted(folders, key=len, reverse=True):
-        with suppress(OSError):
-            Path(folder).rmdir()
 
 
 def _failed(client: Client, target: Target, error: Exception) -> Change:
     hint = getattr(error, "hint", "")
     detail = f"{error}; {hint}" if hint else str(error)
     return Change(client.name, str(target.path), "failed", detail)
-
-
-def _read(path: Path) -> str | None:
-    """Return the text, its line ends untouched; None when there is no file."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-
-
-def _write(path: Path, text: str) -> tuple[str, ...]:
-    """Replace the file as a whole, behind links, with its permissions; return folders made."""
-    real = Path(os.path.realpath(path))
-    made: list[str] = []
-    for folder in reversed([real.parent, *real.parent.parents]):
-        if not folder.exists():
-            folder.mkdir()
-            made.append(str(folder))
-    mode = real.stat().st_mode & 0o7777 if real.exists() else 0o644
-    temporary = real.with_name(f".{real.name}.wherein-{os.getpid()}")
-    try:
-        temporary.write_bytes(text.encode("utf-8"))
-        temporary.chmod(mode)
-        temporary.replace(real)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return tuple(made)
 
 
 def _diff(name: str, before: str, after: str) -> str:

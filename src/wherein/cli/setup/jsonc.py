@@ -14,7 +14,7 @@ __all__ = ["find_member", "with_member", "without_member"]
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"[^\s,:\[\]{}\"/]+")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?(?=\r?\n)")
+_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/[ \t]*)?(?=\r?\n)")
 _DEFAULT_INDENT = "  "
 _MAX_DEPTH = 200
 

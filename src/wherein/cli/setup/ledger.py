@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from wherein.cli.setup.files import remove_empty
 from wherein.cli.setup.plan import Insertion
 
 __all__ = ["Entry", "Ledger", "ledger_path"]
@@ -39,10 +40,26 @@ class Ledger:
         self._path = path
         self.entries: dict[str, Entry] = _read(path)
 
+    def made_folders(self) -> tuple[str, ...]:
+        """Return every folder that was made, outermost first."""
+        made = {name for entry in self.entries.values() for name in entry.made_folders}
+        return tuple(sorted(made, key=lambda name: (len(name), name)))
+
+    def keep_folders(self, made: Iterable[str]) -> None:
+        """Give folders that entries made which are gone to the entries still below them."""
+        still_named = self.made_folders()
+        left = [name for name in made if name not in still_named and Path(name).is_dir()]
+        for path, entry in self.entries.items():
+            above = [name for name in left if Path(path).is_relative_to(name)]
+            if above:
+                folders = (*above, *entry.made_folders)
+                self.entries[path] = replace(entry, made_folders=folders)
+
     def save(self) -> None:
         """Write the ledger; remove it when nothing is installed."""
         if not self.entries:
             self._path.unlink(missing_ok=True)
+            remove_empty([str(self._path.parent)])
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         body = {name: asdict(entry) for name, entry in sorted(self.entries.items())}

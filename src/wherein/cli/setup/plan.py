@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wherein.cli.setup.clients import Kind, Target
 from wherein.cli.setup.jsonc import with_member, without_member
 from wherein.cli.setup.marked import START, is_ours, with_block, without_block
 from wherein.cli.setup.tables import with_toml_table, without_toml_table
+from wherein.cli.setup.targets import Kind, Target
 from wherein.cli.setup.yaml_entries import with_yaml_entry, without_yaml_entry
 from wherein.errors import UsageError
 
@@ -37,7 +37,9 @@ def with_target(text: str, target: Target) -> str:
         case Kind.TOML:
             return with_toml_table(text, target.keys[0], target.keys[1], target.value)
         case Kind.YAML:
-            return with_yaml_entry(text, target.keys[0], target.keys[1], target.value)
+            return with_yaml_entry(
+                text or target.text, target.keys[0], target.keys[1], target.value
+            )
         case Kind.BLOCK:
             return with_block(text, target.text)
         case _:
@@ -55,7 +57,8 @@ def without_target(text: str, target: Target) -> str:
         case Kind.TOML:
             return without_toml_table(text, target.keys[0], target.keys[1])
         case Kind.YAML:
-            return without_yaml_entry(text, target.keys[0], target.keys[1])
+            rest = without_yaml_entry(text, target.keys[0], target.keys[1])
+            return "" if target.text and rest == target.text else rest
         case Kind.BLOCK:
             return without_block(text)
         case _:

@@ -12,6 +12,9 @@ from wherein.errors import UsageError
 
 __all__ = ["with_toml_table", "without_toml_table"]
 
+_BOM = "\ufeff"
+"""Editors on Windows write it; readers of TOML skip it, Python's does not."""
+
 _HAND = "mend the file by hand, then run install again"
 
 
@@ -65,7 +68,7 @@ def _cut(text: str, table: str, name: str) -> str:
 
 def _parsed(text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix(_BOM))
     except (ValueError, RecursionError) as error:  # a number may have too many digits
         reason = "it nests too deep" if isinstance(error, RecursionError) else str(error)
         message = f"the file does not parse: {reason}"
@@ -83,7 +86,7 @@ def _tables(parsed: Mapping[str, object], table: str) -> dict[str, object]:
 def _says(text: str, expected: Mapping[str, object], *, empty: str = "") -> bool:
     """Return whether the text parses to this; the table ``empty`` may be left empty."""
     try:
-        found = tomllib.loads(text)
+        found = tomllib.loads(text.removeprefix(_BOM))
         if empty and not found.get(empty, True):
             del found[empty]
         return found == expected
