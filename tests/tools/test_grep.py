@@ -13,7 +13,7 @@ from wherein.external import ripgrep
 from wherein.external.ripgrep_options import CaseMode, SearchOptions
 from wherein.external.run import Completed, run
 from wherein.settings import Settings
-from wherein.tools import file_set, grep_workspace
+from wherein.tools import file_set, grep_workspace, walk_memory
 from wherein.tools.catalog_exact import GREP
 from wherein.tools.context import ToolContext
 from wherein.tools.grep import grep as tool
@@ -498,6 +498,26 @@ def test_what_is_remembered_of_a_tree_holds_until_something_that_decides_changes
     (root / "new").rmdir()
     (root / "src" / "b.log").rename(root / "src" / "b.txt")
     assert at.ask().skipped == ()
+
+
+def test_a_tree_of_too_many_folders_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "repo", {f"d{i}/a.py": "needle\n" for i in range(9)})
+    git(root, "init", "-q")
+    at = Remembering(root, monkeypatch)
+    looked: list[str] = []
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        looked.append(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(walk_memory, "MAX_FOLDERS", 5)
+    at.warm()
+    assert len(looked) == 6
+    assert (len(at.files()), len(looked)) == (9, 6)
 
 
 def test_a_search_by_glob_knows_what_an_earlier_one_learned(

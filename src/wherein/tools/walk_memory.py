@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from wherein.errors import PathError
 from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
-from wherein.walk.reading import file_stat, read_file
-from wherein.walk.signature import is_racy
+from wherein.tools.stamps import Stamp, Stamps, UnsettledError, stamp_of
+from wherein.walk.reading import read_file
 
 if TYPE_CHECKING:
     from wherein.external.git import Git
@@ -76,61 +76,20 @@ class KnownWalk:
     walk had found them. Not with a NUL: ripgrep goes on behind it in a file that is named."""
 
 
-_Stamp = tuple[int, int]
-_stamp = attrgetter("st_ctime_ns", "st_ino")
-"""What tells of every change of a file or folder; a C function, since it runs for every folder."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    stamp: _Stamp
+    stamp: Stamp
     folders: tuple[str, ...]
     rules: tuple[str, ...]
     """Its ignore files."""
 
 
-class _UnknownTreeError(Exception):
-    """The tree has something that the stats do not tell of, or changes just now."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Stamps:
-    """The states of paths on disk."""
-
-    present: tuple[str, ...]
-    stamps: list[_Stamp]
-    absent: tuple[str, ...]
-
-    @classmethod
-    def take(cls, paths: Iterable[str], started_ns: int) -> _Stamps:
-        """Look at ``paths``; what is not older than ``started_ns`` may change unseen."""
-        present: dict[str, _Stamp] = {}
-        absent: list[str] = []
-        for path in paths:
-            try:
-                found = os.lstat(path)
-            except OSError:
-                absent.append(path)
-                continue
-            if is_racy(file_stat(found), started_ns):
-                raise _UnknownTreeError
-            present[path] = _stamp(found)
-        return cls(tuple(present), list(present.values()), tuple(absent))
-
-    def hold(self) -> bool:
-        """Return whether everything is as it was."""
-        try:
-            stamps = list(map(_stamp, map(os.lstat, self.present)))
-        except OSError:
-            return False
-        return stamps == self.stamps and not any(os.access(path, os.F_OK) for path in self.absent)
-
-
 @dataclass(slots=True)
 class _Entry:
     known: KnownWalk | None = None
-    stamps: _Stamps | None = None
+    stamps: Stamps | None = None
     folders: dict[str, _Folder] = field(default_factory=dict[str, _Folder])
+    is_too_large: bool = False
 
 
 class WalkMemory:
@@ -169,16 +128,21 @@ class WalkMemory:
             if len(self._entries) >= MAX_WALKS:
                 self._entries.clear()
             self._entries[walk] = entry = _Entry()
-        if before is None:
+        if before is None or before.is_too_large:
+            entry.is_too_large = before is not None
             return
-        with suppress(_UnknownTreeError):
-            entry.folders = dict(_list_folders(walk, known.left_out, before.folders))
+        with suppress(UnsettledError):
+            listed = _list_folders(walk, known.left_out, before.folders)
+            entry.folders = dict(islice(listed, MAX_FOLDERS + 1))
+            entry.is_too_large = len(entry.folders) > MAX_FOLDERS
+            if entry.is_too_large:
+                return
             decisive = {
                 *(f"{walk.root}/{path}" for path in (*entry.folders, *tracked)),
                 *_rules(walk, known, entry.folders),
                 *_repository_files(walk, known.git),
             }
-            stamps = _Stamps.take(decisive, started_ns)
+            stamps = Stamps.take(decisive, started_ns)
             may_be_named = _may_be_named(walk.root, known.left_out.extra)
             entry.known = replace(known, may_be_named=may_be_named)
             entry.stamps = stamps
@@ -213,24 +177,20 @@ def _list_folders(
     """Yield the folders that ripgrep walks; those that are as they were are not read again."""
     hidden = frozenset(left_out.ignored)
     todo = list(walk.paths)
-    n_listed = 0
     while todo:
         path = todo.pop()
-        n_listed += 1
-        if n_listed > MAX_FOLDERS:
-            raise _UnknownTreeError
         before = known.get(path)
         try:
-            stamp = _stamp(os.lstat(f"{walk.root}/{path}"))
+            stamp = stamp_of(os.lstat(f"{walk.root}/{path}"))
             if before is None or before.stamp != stamp:
                 before = _read_folder(walk.root, path, stamp)
         except OSError:
-            raise _UnknownTreeError from None
+            raise UnsettledError from None
         yield path, before
         todo.extend(below for below in before.folders if below not in hidden)
 
 
-def _read_folder(root: Path, path: str, stamp: _Stamp) -> _Folder:
+def _read_folder(root: Path, path: str, stamp: Stamp) -> _Folder:
     folders: list[str] = []
     rules: list[str] = []
     with os.scandir(f"{root}/{path}") as entries:
