@@ -5,7 +5,7 @@ from tests.history.repositories import Step, add_commits, build_case, git, make_
 
 from wherein.external.git import Git
 from wherein.history.open import HISTORY_FILE, History
-from wherein.history.source import open_source
+from wherein.history.source import boundary_commits, open_source
 from wherein.history.store import HistoryStore
 
 STEPS = [
@@ -122,6 +122,67 @@ def test_a_shallow_clone_of_depth_one_knows_nothing(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth", "1", url, str(tmp_path / "one"))
     history = History(source(tmp_path / "one"))
     assert history.view(["cart.py", "tax.py"]) is None
+
+
+def cut_history(folder: Path, how: str) -> list[str]:
+    """Make a repository whose third commit was given other parents; return the commit ids."""
+    steps = [Step(f"step {n}", {"a.py": f"{n}\n", f"f{n}.py": "y\n"}) for n in range(1, 6)]
+    made = make_repository(folder, steps)
+    if how == "grafts":
+        (folder / ".git" / "info").mkdir(exist_ok=True)
+        (folder / ".git" / "info" / "grafts").write_text(f"# cut here\n{made[2]}\n")
+    else:
+        git(folder, "replace", "--graft", made[2])
+        if how == "packed replace":
+            git(folder, "pack-refs", "--all")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("how", "state", "n"),
+    [
+        ("grafts", "grafted: 3 commits of unknown total", 3),
+        ("replace", "replaced: 5 commits of unknown total", 5),
+        ("packed replace", "replaced: 5 commits of unknown total", 5),
+    ],
+)
+def test_a_commit_with_other_parents_than_its_own_says_nothing(
+    tmp_path: Path, how: str, state: str, n: int
+) -> None:
+    made = cut_history(tmp_path / "repo", how)
+    history = History(source(tmp_path / "repo"))
+    assert str(history.state()) == state
+    assert history.state().n_commits == n
+    view = history.view(["a.py", "f3.py", "f4.py"])
+    assert view is not None
+    assert view.unknown == state.partition(":")[0]
+    assert len(view.rows_changing(view.file_ids["f3.py"])) == 0
+    assert len(view.rows_changing(view.file_ids["f4.py"])) == 1
+    assert boundary_commits(source(tmp_path / "repo")) == {made[2]}
+
+
+def test_a_graft_made_later_has_the_commits_read_again(tmp_path: Path) -> None:
+    steps = [Step(f"step {n}", {f"f{n}.py": "y\n"}) for n in range(1, 4)]
+    made = make_repository(tmp_path / "repo", steps)
+    assert str(History(source(tmp_path / "repo"), tmp_path).state()) == "3 commits"
+    git(tmp_path / "repo", "replace", "--graft", made[1])
+    again = History(source(tmp_path / "repo"), tmp_path)
+    assert str(again.state()) == "replaced: 3 commits of unknown total"
+    view = again.view(["f2.py", "f3.py"])
+    assert view is not None
+    assert len(view.rows_changing(view.file_ids["f2.py"])) == 0
+
+
+def test_an_exchanged_file_content_is_no_cut_history(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, [Step("one", {"a.py": "1\n", "b.py": "2\n"})])
+    git(
+        folder,
+        "replace",
+        git(folder, "rev-parse", "HEAD:a.py"),
+        git(folder, "rev-parse", "HEAD:b.py"),
+    )
+    assert str(History(source(folder)).state()) == "1 commit"
 
 
 def test_a_deepened_clone_is_read_again(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_no_request_or_fewer_is_refused(tmp_path: Path, n: int) -> None:
 def test_the_boundary_of_a_shallow_clone_is_no_request(tmp_path: Path) -> None:
     build_case("K01", tmp_path / "case")
     skipped = select(tmp_path / "case" / "shallow").skipped
-    assert skipped["boundary of a shallow clone"] == 1
+    assert skipped["boundary of a cut history"] == 1
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_shallow_unborn_and_no_repository_are_told_apart(tmp_path: Path) -> None
     # Git names the commit where the clone begins for all lines that are older.
     line = history(context_of(tmp_path / "k1" / "shallow"), place="f1.py:1")
     assert line.commits == ()
-    assert line.notes == ("lines 1: unknown, from before the shallow clone begins",)
+    assert line.notes == ("lines 1: unknown, from before the history here begins",)
     said = history(context_of(tmp_path / "k1" / "shallow"), "c5").commits
     assert [commit.symbols for commit in said if commit.subject == "c5"] == [()]
     build_case("K03", tmp_path / "k3")

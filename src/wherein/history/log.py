@@ -60,7 +60,8 @@ class Commit:
     n_files: int
     """Paths changed, before the cut to `MAX_CHANGES`."""
     is_boundary: bool = False
-    """True for the oldest commits of a shallow clone: what they changed is unknown."""
+    """True where a shallow clone was cut, and for grafted and replaced commits: what they
+    changed is unknown."""
 
 
 def parse_log(data: bytes, boundary: frozenset[str] = frozenset()) -> Iterator[Commit]:
@@ -68,7 +69,7 @@ def parse_log(data: bytes, boundary: frozenset[str] = frozenset()) -> Iterator[C
 
     Args:
         data: Git's bytes. A torn last record is left out.
-        boundary: Commits of a shallow clone whose parents are missing.
+        boundary: Commits whose parents are missing or exchanged (`source.boundary_commits`).
     """
     tokens = data.split(b"\0")
     at = 0

@@ -20,7 +20,7 @@ class CommitFlag(IntFlag):
     """Typos, formatting, lint: the files it touches were at hand, not meant."""
     DOCS = 32
     BOUNDARY = 64
-    """Oldest commit of a shallow clone: what it changed is unknown."""
+    """A shallow clone was cut here, or its parents were exchanged: what it changed is unknown."""
 
 
 # Trailers, tool noise and what mail or other version control systems left behind.

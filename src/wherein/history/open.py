@@ -14,7 +14,7 @@ import msgspec
 from wherein.errors import CorruptIndexError, ExternalError
 from wherein.external.git import Git
 from wherein.history.block import Block
-from wherein.history.source import boundary_commits
+from wherein.history.source import cut_of
 from wherein.history.store import HistoryStore, Progress
 from wherein.history.view import HistoryView
 
@@ -23,20 +23,33 @@ __all__ = ["HISTORY_FILE", "History", "HistoryState"]
 HISTORY_FILE = "history.sqlite"
 """Name of the store's file in a family's folder."""
 
+_CUT_NOTES = {
+    "shallow": "the clone is shallow: earlier commits are unknown, so history is weaker here",
+    "grafted": "commits have other parents by info/grafts: what came before them is unknown",
+    "replaced": "git replace exchanged commits: they are read as stored, and what those changed is"
+    " unknown",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryState:
     """How much history there is, and why it may be less than all."""
 
     n_commits: int
-    is_shallow: bool
+    cut: str
+    """``shallow``, ``grafted`` or ``replaced`` where earlier commits may be missing, else empty."""
     head: str | None
 
     def __str__(self) -> str:
         """Return it in words, as reports show it."""
-        if self.is_shallow:
-            return f"shallow: {self.n_commits} commits of unknown total"
+        if self.cut:
+            return f"{self.cut}: {self.n_commits} commits of unknown total"
         return f"{self.n_commits} commit{'' if self.n_commits == 1 else 's'}"
+
+    @property
+    def note(self) -> str:
+        """What a reader of figures must know of it; empty for a full history."""
+        return _CUT_NOTES.get(self.cut, "")
 
 
 class History:
@@ -107,8 +120,7 @@ class History:
         cached = self._views.get((tip, len(key)))
         if cached is not None and cached[0] == key:
             return cached[1]
-        unknown = "shallow" if boundary_commits(self.git) else ""
-        view = HistoryView(self._blocks, tip, key, unknown=unknown)
+        view = HistoryView(self._blocks, tip, key, unknown=cut_of(self.git))
         if not view.knows_changes:
             return None
         self._views = {(tip, len(key)): (key, view)}
@@ -121,12 +133,12 @@ class History:
             ExternalError: Git cannot show it.
         """
         tip = self.git.head() if until is None else until
-        is_shallow = bool(boundary_commits(self.git))
+        cut = cut_of(self.git)
         if tip is None:
-            return HistoryState(0, is_shallow, None)
+            return HistoryState(0, cut, None)
         self.read(tip)
         view = HistoryView(self._blocks, tip, ())
-        return HistoryState(view.n_commits, is_shallow, tip)
+        return HistoryState(view.n_commits, cut, tip)
 
 
 def _in_memory(store: HistoryStore) -> HistoryStore:

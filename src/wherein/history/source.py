@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 
 from wherein.errors import ExternalError
@@ -10,7 +12,10 @@ from wherein.external.git import Git
 from wherein.external.git_command import TIMEOUT_S
 from wherein.external.run import Completed
 
-__all__ = ["BareGit", "boundary_commits", "open_source", "tree_paths"]
+__all__ = ["BareGit", "boundary_commits", "cut_of", "open_source", "tree_paths"]
+
+_REPLACED = "refs/replace/"
+_PACKED_REPLACED = re.compile(rb" refs/replace/([0-9a-f]+)$", re.MULTILINE)
 
 
 class BareGit(Git):
@@ -47,12 +52,60 @@ def open_source(path: Path) -> Git | None:
 
 
 def boundary_commits(git: Git) -> frozenset[str]:
-    """Return the commits at which a shallow clone was cut; empty for a full one."""
+    """Return the commits whose parents are missing or not the stored ones; empty for a full clone.
+
+    What such a commit changed is unknown: a shallow clone was cut at it, or somebody gave it other
+    parents (``git replace``, ``info/grafts``), which a comparison with the stored ones denies.
+    """
+    return frozenset().union(*_cuts(git).values())
+
+
+def cut_of(git: Git) -> str:
+    """Return why earlier commits may be missing (``shallow``, ``grafted``, ``replaced``), or ""."""
+    return next((reason for reason, commits in _cuts(git).items() if commits), "")
+
+
+def _cuts(git: Git) -> dict[str, frozenset[str]]:
+    """Return the commits at which history is not as it was made, by the reason."""
+    return {
+        "shallow": _first_words(git.common_dir / "shallow"),
+        "grafted": _first_words(git.common_dir / "info" / "grafts"),
+        "replaced": _replaced(git),
+    }
+
+
+def _first_words(file: Path) -> frozenset[str]:
+    """Return the first word of each line, which is a commit; lines with ``#`` are comments."""
     try:
-        text = (git.common_dir / "shallow").read_text(encoding="ascii")
-    except (FileNotFoundError, UnicodeDecodeError):
+        lines = file.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
         return frozenset()
-    return frozenset(text.split())
+    words = (line.split(maxsplit=1) for line in lines)
+    return frozenset(word[0] for word in words if word and not word[0].startswith("#"))
+
+
+def _replaced(git: Git) -> frozenset[str]:
+    """Return the commits that ``git replace`` exchanged: git is told to show the stored ones."""
+    names = _replaced_objects(git)
+    if not names:
+        return frozenset()
+    asked = git.run("cat-file", "--batch-check", stdin="\n".join(sorted(names)).encode())
+    lines = [line.split() for line in asked.stdout.decode("ascii", "replace").splitlines()]
+    return frozenset(line[0] for line in lines if line[1:2] == ["commit"])
+
+
+def _replaced_objects(git: Git) -> frozenset[str]:
+    if (git.common_dir / "reftable").is_dir():
+        done = git.run("for-each-ref", "--format=%(refname)", _REPLACED)
+        names = done.stdout.decode("ascii", "replace").split()
+        return frozenset(name.removeprefix(_REPLACED) for name in names)
+    found: set[str] = set()
+    with suppress(OSError):
+        found.update(path.name for path in (git.common_dir / _REPLACED).iterdir())
+    with suppress(OSError):
+        packed = (git.common_dir / "packed-refs").read_bytes()
+        found.update(name.decode("ascii") for name in _PACKED_REPLACED.findall(packed))
+    return frozenset(found)
 
 
 def tree_paths(git: Git, commit: str) -> list[tuple[str, str, int]]:

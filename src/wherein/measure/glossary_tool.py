@@ -84,7 +84,7 @@ def _report(top: Path, target: Path, study: Study | None) -> GlossaryReport:
     if study is None:
         return replace(found, notes=("too few commits that can be requests",))
     state = study.history.state()
-    notes = ("the clone is shallow: what came before is unknown",) if state.is_shallow else ()
+    notes = (state.note,) if state.note else ()
     return replace(found, mined_until=study.newest.tree.commit, history=str(state), notes=notes)
 
 

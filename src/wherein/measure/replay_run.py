@@ -255,6 +255,6 @@ def _state_notes(git: Git, history: History) -> list[str]:
     notes: list[str] = []
     if git.run("symbolic-ref", "-q", "HEAD").returncode != 0:
         notes.append("HEAD is detached: the commits before it were replayed")
-    if history.state().is_shallow:
-        notes.append("the clone is shallow: earlier commits are unknown, so history is weaker here")
+    if note := history.state().note:
+        notes.append(note)
     return notes

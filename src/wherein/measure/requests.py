@@ -45,7 +45,7 @@ _LEFT_OUT_FOLDERS = frozenset(
 """Documentation and benchmarks hold code that nobody is asked to change for a request."""
 
 _SKIPPED_FLAGS = (
-    (CommitFlag.BOUNDARY, "boundary of a shallow clone"),
+    (CommitFlag.BOUNDARY, "boundary of a cut history"),
     (CommitFlag.MERGE, "merge"),
     (CommitFlag.BOT, "bot"),
     (CommitFlag.REVERT, "revert"),

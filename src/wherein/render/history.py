@@ -61,8 +61,8 @@ def trim(result: object, n_parts: int) -> HistoryResult:
 
 
 def _notes(found: HistoryResult) -> list[str]:
-    shallow = [found.known] if found.known.startswith("shallow") else []
-    return [*found.notes, *shallow]
+    cut = [found.known] if found.known.endswith("unknown total") else []
+    return [*found.notes, *cut]
 
 
 def _commit(commit: FoundCommit, style: Style) -> str:

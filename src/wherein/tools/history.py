@@ -60,7 +60,7 @@ class HistoryResult:
     place: str
     """The file and lines that were asked for, empty for none."""
     known: str
-    """How much history there is, in words; says when a clone is shallow."""
+    """How much history there is, in words; says when it was cut (a shallow clone, grafts)."""
     has_more: bool = False
     notes: tuple[str, ...] = ()
     offset: int = 0
@@ -235,7 +235,7 @@ def _of_lines(
         if sha in boundary:  # git names it for all that it cannot look behind
             if sha in written:
                 where = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in _ranges(written[sha]))
-                notes.append(f"lines {where}: unknown, from before the shallow clone begins")
+                notes.append(f"lines {where}: unknown, from before the history here begins")
         elif commit is not None:
             commits.append(replace(commit, lines=_ranges(written.get(sha, []))))
     return commits[:limit], notes
