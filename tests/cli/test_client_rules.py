@@ -291,3 +291,23 @@ def test_goose_gets_an_extension_of_its_stdio_form(sandbox: Sandbox) -> None:
     assert (ours["enabled"], ours["type"], ours["name"]) == (True, "stdio", "wherein")
     assert isinstance(ours["cmd"], str)
     assert (ours["args"], ours["envs"]) == (["mcp"], {})
+
+
+def test_windsurf_is_set_up_under_its_new_name_and_where_the_old_one_is(sandbox: Sandbox) -> None:
+    new, old = sandbox.home / ".config/devin", sandbox.home / ".codeium/windsurf"
+    sandbox.run("install", "windsurf")
+    first = [path.exists() for path in (new / "mcp_config.json", old / "mcp_config.json")]
+    old.mkdir(parents=True)
+    sandbox.run("install", "windsurf")
+    sandbox.run("install", "windsurf", "--scope", "project")
+
+    assert first == [True, False]
+    for path in (new, old, sandbox.root / ".devin"):
+        ours = _member(path / "mcp_config.json", "mcpServers", "wherein")
+        assert _only(ours, ("command", "args", "env", "disabled"))
+        assert ours["args"] == ["mcp"]
+    assert "wherein:start" in (new / "AGENTS.md").read_text()
+    assert _head(sandbox.root / ".windsurf/rules/wherein.md") == {"trigger": "always_on"}
+    sandbox.run("uninstall")
+    assert not new.exists()
+    assert not list(old.iterdir())

@@ -192,7 +192,7 @@ def test_each_client_reads_its_entry_by_its_own_rules(agents: Sandbox) -> None:
     assert member(".config/amp/settings.json", "amp.mcpServers", "wherein")["args"] == ["mcp"]
     for name in (".cursor/mcp.json", ".gemini/settings.json", ".qwen/settings.json"):
         assert member(name, "mcpServers", "wherein")["command"]
-    for name in (".codeium/windsurf/mcp_config.json", ".kiro/settings/mcp.json"):
+    for name in (".config/devin/mcp_config.json", ".kiro/settings/mcp.json"):
         assert member(name, "mcpServers", "wherein")["command"]
     assert member(".junie/mcp/mcp.json", "mcpServers", "wherein")["command"]
 

@@ -36,7 +36,12 @@ CLIENTS: tuple[Client, ...] = (
     Client("vscode", "VS Code (Copilot)", ("code:",), ("code",)),
     Client("copilot-cli", "Copilot CLI", (".copilot",), ("copilot",)),
     Client("opencode", "OpenCode", ("config:opencode",), ("opencode",)),
-    Client("windsurf", "Windsurf", (".codeium/windsurf",), ("windsurf",)),
+    Client(
+        "windsurf",
+        "Windsurf (Devin Desktop)",
+        (".codeium/windsurf", "config:devin"),
+        ("windsurf", "devin"),
+    ),
     Client("zed", "Zed", ("config:zed",), ("zed", "zeditor")),
     Client("cline", "Cline", (".cline", "code:globalStorage/saoudrizwan.claude-dev"), ("cline",)),
     Client("roo", "Roo Code", ("code:globalStorage/rooveterinaryinc.roo-cline", ".roo")),

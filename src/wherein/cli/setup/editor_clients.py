@@ -67,15 +67,26 @@ def _vscode(around: Surroundings, user: bool) -> list[Target]:
 
 
 def _windsurf(around: Surroundings, user: bool) -> list[Target]:
-    folder = around.home / ".codeium" / "windsurf"
-    if user:
+    """Return Windsurf's files, which is Devin Desktop since June 2026.
+
+    The old folder is written to only where it is; the new one reads the project's rules as before.
+    """
+    if not user:
+        rules = around.project / ".windsurf" / "rules" / "wherein.md"
         return [
-            entry(folder / "mcp_config.json", ("mcpServers",), stdio(around)),
-            block(folder / "memories" / "global_rules.md"),
+            entry(around.project / ".devin" / "mcp_config.json", ("mcpServers",), stdio(around)),
+            whole_file(rules, rule_file({"trigger": "always_on"}), is_instruction=True),
         ]
-    text = rule_file({"trigger": "always_on"})
-    rules = around.project / ".windsurf" / "rules" / "wherein.md"
-    return [whole_file(rules, text, is_instruction=True)]
+    old = around.home / ".codeium" / "windsurf"
+    new = (around.named("APPDATA") or around.config) / "devin"
+    targets: list[Target] = []
+    if old.is_dir():
+        targets.append(entry(old / "mcp_config.json", ("mcpServers",), stdio(around)))
+        targets.append(block(old / "memories" / "global_rules.md"))
+    if new.is_dir() or not old.is_dir():
+        targets.append(entry(new / "mcp_config.json", ("mcpServers",), stdio(around)))
+        targets.append(block(new / "AGENTS.md"))
+    return targets
 
 
 _ZED_INSTRUCTIONS = (
