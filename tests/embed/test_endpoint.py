@@ -346,6 +346,23 @@ def test_the_first_departure_is_announced_with_host_amount_and_cost(tmp_path: An
     )
 
 
+def test_plain_http_to_another_machine_is_said(tmp_path: Any) -> None:
+    told: list[Departure] = []
+
+    def refuse(departure: Departure) -> None:
+        told.append(departure)
+        message = "not wanted"
+        raise ProviderError(message)
+
+    embedder = load_embedder(
+        settings(tmp_path, model="http://embed.invalid/v1#m"), ModelAccess(announce=refuse)
+    )
+    assert embedder is not None
+    with pytest.raises(ProviderError, match="not wanted"):
+        embedder.embed_query("where")
+    assert "embed.invalid (model m) over http, which can be read on the way" in told[0].sentence()
+
+
 def test_small_departures_are_told_once_in_a_repository_and_large_ones_each_time(
     tmp_path: Any,
 ) -> None:

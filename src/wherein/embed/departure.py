@@ -42,6 +42,8 @@ class Departure:
     n_tokens: int
     dollars: float | None
     """At list price; None when the price is not known."""
+    is_readable: bool = False
+    """True over plain http, where text and key can be read on the way."""
 
     def sentence(self) -> str:
         """Return it as the user is told."""
@@ -50,8 +52,9 @@ class Departure:
         else:
             cost = f"about ${self.dollars:.2f}" if self.dollars >= 0.01 else "less than $0.01"
         model = f" (model {self.model})" if self.model else ""
+        way = " over http, which can be read on the way" if self.is_readable else ""
         return (
-            f"source text leaves this machine for {self.host}{model}: "
+            f"source text leaves this machine for {self.host}{model}{way}: "
             f"up to about {self.n_tokens:,} tokens, {cost}"
         )
 
@@ -112,14 +115,18 @@ class Announcer:
         host: Where the model is; what goes to this machine itself is told to nobody.
         model: Its name there.
         announce: Whom to tell.
+        is_readable: Whether it is sent over plain http.
 
     Raises:
         ProviderError: The host is another machine and there is nobody to tell.
     """
 
-    def __init__(self, host: str, model: str, announce: Announce | None) -> None:
+    def __init__(
+        self, host: str, model: str, announce: Announce | None, *, is_readable: bool = False
+    ) -> None:
         self._host = host
         self._model = model
+        self._is_readable = is_readable
         self._announce = None if is_loopback(host) else announce
         self._expected_chars = 0
         self._told_chars = -1
@@ -136,7 +143,8 @@ class Announcer:
         """Announce a departure before it, and a larger one again; raises what that raises."""
         total = max(n_chars, self._expected_chars)
         if self._announce is not None and total > self._told_chars:
-            self._announce(departure(self._host, self._model, total))
+            found = departure(self._host, self._model, total, is_readable=self._is_readable)
+            self._announce(found)
             self._told_chars = total
 
 
@@ -148,9 +156,9 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def departure(host: str, model: str, n_chars: int) -> Departure:
+def departure(host: str, model: str, n_chars: int, *, is_readable: bool = False) -> Departure:
     """Return what there is to say of sending ``n_chars`` characters."""
     tokens = round(n_chars / _CHARS_PER_TOKEN)
     price = _LIST_PRICES.get(model.rsplit("/", 1)[-1])
     dollars = None if price is None else tokens * price / 1_000_000
-    return Departure(host, model, n_chars, tokens, dollars)
+    return Departure(host, model, n_chars, tokens, dollars, is_readable)

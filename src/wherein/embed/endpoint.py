@@ -81,7 +81,9 @@ class EndpointEmbedder:
     def __init__(self, client: JsonClient, *, announce: Announce | None = None) -> None:
         endpoint = client.endpoint
         self._client = client
-        self._announcer = Announcer(endpoint.host, endpoint.model, announce)
+        self._announcer = Announcer(
+            endpoint.host, endpoint.model, announce, is_readable=endpoint.is_readable
+        )
         self._dim = 0
         self.name = f"{endpoint.model or 'default model'} at {endpoint.host}"
         self._prefixes = _prefixes(endpoint.model)

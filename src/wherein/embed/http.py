@@ -64,6 +64,11 @@ class Endpoint:
         """The host that text would be sent to."""
         return urlsplit(self.url).hostname or ""
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether what is sent can be read on the way."""
+        return urlsplit(self.url).scheme == "http"
+
 
 class RefusedError(ProviderError):
     """The server does not take this request, however often it is sent."""

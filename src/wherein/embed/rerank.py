@@ -52,7 +52,9 @@ class EndpointReranker:
     def __init__(self, client: JsonClient, *, announce: Announce | None = None) -> None:
         endpoint = client.endpoint
         self._client = client
-        self._announcer = Announcer(endpoint.host, endpoint.model, announce)
+        self._announcer = Announcer(
+            endpoint.host, endpoint.model, announce, is_readable=endpoint.is_readable
+        )
         self.name = f"{endpoint.model or 'default reranker'} at {endpoint.host}"
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
