@@ -281,6 +281,18 @@ def test_zed_reads_the_first_instruction_file_of_a_project_only(sandbox: Sandbox
     assert (sandbox.root / "AGENTS.md").read_text() == "# Rules\n"
 
 
+def test_one_file_under_two_names_is_not_moved_between_them(sandbox: Sandbox) -> None:
+    sandbox.write("AGENTS.md", "# Rules\n")
+    (sandbox.root / ".rules").symlink_to("AGENTS.md")
+    sandbox.run("install", "zed", "--scope", "project")
+
+    again = sandbox.run("install", "zed", "--scope", "project", "--json")
+    sandbox.run("uninstall", "--scope", "project")
+
+    assert {row["action"] for row in again.rows()} == {"unchanged"}
+    assert (sandbox.root / ".rules").read_text() == "# Rules\n"
+
+
 def test_goose_gets_an_extension_of_its_stdio_form(sandbox: Sandbox) -> None:
     sandbox.run("install", "goose")
     path = sandbox.home / ".config/goose/config.yaml"
