@@ -413,6 +413,8 @@ def test_a_file_that_becomes_tracked_is_found_at_once(
     at = Remembering(root, monkeypatch)
     at.warm()
     assert (at.files(), at.n_runs) == (["out/a.py"], 1)
+    (root / "new.py").write_text("")
+    assert (at.files(), at.n_runs) == (["out/a.py"], 2)  # git is not asked again
     git(root, "add", "-f", "out/b.py")
     assert at.files() == ["out/a.py", "out/b.py"]
     git(root, "rm", "-q", "--cached", "out/a.py")

@@ -179,7 +179,8 @@ def _search_and_report(search: Search) -> LeftOut | None:
         return LeftOut(report.ignored, tuple(extra))
     if git is None:
         return LeftOut(report.ignored)
-    tracked = tracked_among(git, report.ignored)
+    ignored = report.ignored
+    tracked = search.walks.tracked(git, ignored, lambda: tracked_among(git, ignored))
     left_out = LeftOut(report.ignored, tuple(regular_files(root, tracked)))
     is_told_by_stats = not report.repositories and all(place.is_folder for place in search.places)
     if is_told_by_stats and not is_odd:

@@ -9,13 +9,14 @@ taken from a folder, or an ignore file or git's index changes: one stat a folder
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wherein.errors import PathError
 from wherein.external.git_folder import GitFolder
@@ -92,6 +93,12 @@ class _Entry:
     is_too_large: bool = False
 
 
+class _Tracked(NamedTuple):
+    ignored: Sequence[str]
+    stamps: Stamps
+    paths: Sequence[str]
+
+
 class WalkMemory:
     """What earlier searches learned of their trees; threads may share it."""
 
@@ -101,6 +108,7 @@ class WalkMemory:
         self.talkative: set[Path] = set()
         """Roots with so many ignored entries that the account of them costs more than git."""
         self._entries: dict[Walk, _Entry] = {}
+        self._tracked: dict[Path, _Tracked] = {}
         self._lock = Lock()
 
     def recall(self, walk: Walk) -> KnownWalk | None:
@@ -108,6 +116,22 @@ class WalkMemory:
         with self._lock:
             entry = self._entries.get(walk)
         return entry.known if entry and entry.stamps and entry.stamps.hold() else None
+
+    def tracked(
+        self, git: Git, ignored: Sequence[str], ask: Callable[[], Sequence[str]]
+    ) -> Sequence[str]:
+        """Return what ``ask`` does, or did while git's index and ``ignored`` were the same."""
+        known = self._tracked.get(git.root)
+        if known is not None and known.ignored == ignored and known.stamps.hold():
+            return known.paths
+        started_ns = time.time_ns()
+        paths = ask()
+        with suppress(UnsettledError):
+            stamps = Stamps.take([str(git.git_dir / "index")], started_ns)
+            if len(self._tracked) >= MAX_WALKS:
+                self._tracked.clear()
+            self._tracked[git.root] = _Tracked(ignored, stamps, paths)
+        return paths
 
     def remember(
         self, walk: Walk, known: KnownWalk, tracked: Iterable[str], started_ns: int
