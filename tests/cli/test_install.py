@@ -489,3 +489,26 @@ def test_windows_line_ends_and_a_mark_at_the_start_stay(sandbox: Sandbox) -> Non
         assert "\n" not in bare, name
         assert "\r" not in bare, name
         assert (home / name).read_bytes().decode() == texts[name]
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named_once_with_the_reason(
+    agents: Sandbox,
+) -> None:
+    utf_16 = agents.home / ".cursor/mcp.json"
+    utf_16.write_text("{}", "utf-16")
+    folder = agents.home / ".kiro/settings/mcp.json"
+    folder.mkdir(parents=True)
+    closed = agents.home / ".gemini"
+    closed.chmod(0o555)
+
+    screen = agents.run_as_anyone("install", "cursor", "kiro", "gemini")
+    closed.chmod(0o755)
+
+    assert screen.exit_code == 2
+    reasons = {
+        utf_16: "the file is no UTF-8 text; save it as UTF-8 first",
+        folder: "is a directory",
+        closed / "settings.json": "permission denied",
+    }
+    for path, reason in reasons.items():
+        assert f"{path} ({reason})\n" in screen.stdout

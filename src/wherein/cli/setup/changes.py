@@ -158,8 +158,17 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
 
 def _failed(client: Client, target: Target, error: Exception) -> Change:
     hint = getattr(error, "hint", "")
-    detail = f"{error}; {hint}" if hint else str(error)
+    detail = f"{_reason(error)}; {hint}" if hint else _reason(error)
     return Change(client.name, str(target.path), "failed", detail)
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong; the file is named beside it, a temporary one is nobody's business."""
+    if isinstance(error, UnicodeDecodeError):
+        return "the file is no UTF-8 text; save it as UTF-8 first"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error)
 
 
 def _key(target: Target) -> str:
