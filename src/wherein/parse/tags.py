@@ -12,10 +12,12 @@ A query marks what it finds by capture name:
 - ``@comment``, ``@doc`` comments and documentation strings; ``@leading`` what stands before a
   definition and belongs to it (decorators, attributes).
 - ``@import`` a whole import statement, read by `parse.imports`.
+- ``@inside`` a node whose children the patterns below ``; inside`` are for (`parse.grammars`).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -33,7 +35,7 @@ from wherein.parse.spans import Source, Span
 from wherein.types import Import, Parsed
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node, Query, Tree
 
 __all__ = ["DEFINITION_KINDS", "PARSE_VERSION", "REFERENCE_KINDS", "can_parse", "parse"]
 
@@ -148,18 +150,29 @@ def _captures(language: str, root: Node) -> tuple[dict[str, list[Span]], bool]:
     """Return the spans of every capture, in no order, and whether the match limit cut some off."""
     from tree_sitter import QueryCursor
 
-    anywhere, top = grammars.query(language)
-    cursor = QueryCursor(anywhere, match_limit=_MATCH_LIMIT)
-    spans: dict[str, list[Span]] = {
-        name: [node.byte_range for node in nodes] for name, nodes in cursor.captures(root).items()
-    }
-    is_cut_off = cursor.did_exceed_match_limit
-    if top is not None:
-        cursor = QueryCursor(top, match_limit=_MATCH_LIMIT)
-        cursor.set_max_start_depth(0)
-        for name, nodes in cursor.captures(root).items():
-            spans.setdefault(name, []).extend([node.byte_range for node in nodes])
-        is_cut_off = is_cut_off or cursor.did_exceed_match_limit
+    queries = grammars.queries(language)
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
+    is_cut_off = False
+
+    def ask(query: Query, nodes: Sequence[Node], max_depth: int | None) -> list[Node]:
+        nonlocal is_cut_off
+        cursor = QueryCursor(query, match_limit=_MATCH_LIMIT)
+        if max_depth is not None:
+            cursor.set_max_start_depth(max_depth)
+        inside: list[Node] = []
+        for node in nodes:
+            captures = cursor.captures(node)
+            inside += captures.pop("inside", ())
+            for name, found in captures.items():
+                spans[name] += [node.byte_range for node in found]
+            is_cut_off = is_cut_off or cursor.did_exceed_match_limit
+        return inside
+
+    inside = ask(queries.anywhere, [root], None)
+    if queries.top is not None:
+        inside += ask(queries.top, [root], 0)
+    if queries.inside is not None:
+        ask(queries.inside, inside, 1)
     return spans, is_cut_off
 
 

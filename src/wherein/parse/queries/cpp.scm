@@ -1,51 +1,4 @@
-(preproc_ifdef (declaration declarator: [
-  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-  (pointer_declarator declarator: [
-    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(preproc_ifdef (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
-(preproc_if (declaration declarator: [
-  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-  (pointer_declarator declarator: [
-    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(preproc_if (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
-(preproc_else (declaration declarator: [
-  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-  (pointer_declarator declarator: [
-    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(preproc_else (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
-(declaration_list (declaration declarator: [
-  (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-  (pointer_declarator declarator: [
-    (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(declaration_list (declaration declarator: [
-  (identifier) @name
-  (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
-    (array_declarator declarator: (identifier) @name)])
-  (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
+[(preproc_ifdef) (preproc_if) (preproc_else) (declaration_list)] @inside
 (namespace_definition name: [(namespace_identifier) @name (nested_namespace_specifier) @qualified]) @d.namespace
 (class_specifier name: [(type_identifier) @name (template_type name: (type_identifier) @name) (qualified_identifier) @qualified] body: (_)) @d.class
 (struct_specifier name: [(template_type name: (type_identifier) @name) (qualified_identifier) @qualified] body: (_)) @d.struct
@@ -81,16 +34,19 @@
 (template_parameter_list) @leading
 
 ; top
-(translation_unit (declaration declarator: [
+(translation_unit) @inside
+(translation_unit [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
+
+; inside
+(declaration declarator: [
   (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
   (pointer_declarator declarator: [
     (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name])
     (pointer_declarator declarator: (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))])
-  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration)
-(translation_unit (declaration declarator: [
+  (reference_declarator (function_declarator declarator: [(identifier) @name (qualified_identifier) @qualified (operator_name) @name]))]) @d.declaration
+(declaration declarator: [
   (identifier) @name
   (init_declarator declarator: [(identifier) @name (pointer_declarator declarator: (identifier) @name)
     (array_declarator declarator: (identifier) @name)])
   (array_declarator declarator: (identifier) @name)
-  (pointer_declarator declarator: (identifier) @name)]) @d.variable)
-(translation_unit [(class_specifier name: (type_identifier) @name !body) (struct_specifier name: (type_identifier) @name !body)] @d.declaration)
+  (pointer_declarator declarator: (identifier) @name)]) @d.variable
