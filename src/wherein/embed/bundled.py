@@ -33,7 +33,7 @@ DIMENSIONS = (256, 128, 64)
 _BLOCK = 32
 """Chunks done in one product. Their distinct terms are few enough to fit the cache as float32."""
 
-_MADE = 512
+_MADE = 64
 """Terms put together from their pieces at once."""
 
 _KEPT = 1 << 14
