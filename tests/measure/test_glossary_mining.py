@@ -129,16 +129,14 @@ def test_headings_lead_to_the_names_below_them(tmp_path: Path) -> None:
 
 
 def slow_session(root: Path, *more: tuple[str, str]) -> Session:
-    from dataclasses import replace
-
     steps = [
         ("Grep", "refund"),
         *[("Grep", f"customer{i}") for i in range(5)],
         ("Grep", "reverse_charge"),
         *more,
     ]
-    made = session("a", *steps, start=3_000_000_000.0, prompt="why is a refund for me refused?")
-    return replace(made, folder=str(root))
+    asked = "why is a refund for me refused?"
+    return session("a", *steps, start=3_000_000_000.0, prompt=asked, folder=str(root))
 
 
 def test_a_slow_session_leads_from_what_was_searched_in_vain(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ import pytest
 
 from wherein.measure.masking import mask_secrets
 from wherein.measure.sessions import measure_sessions
+from wherein.measure.sessions_html import to_html
+from wherein.render.rendered import PLAIN
+from wherein.render.sessions import render
 from wherein.transcripts.actions import make_call
 from wherein.transcripts.values import Prompt, Session, ToolCall, Usage
 
@@ -14,7 +17,12 @@ DAY = 86_400.0
 
 
 def session(
-    name: str, *steps: tuple[str, str], start: float = DAY, agent: str = "codex", prompt: str = "go"
+    name: str,
+    *steps: tuple[str, str],
+    start: float | None = DAY,
+    agent: str = "codex",
+    prompt: str = "go",
+    folder: str = "/app",
 ) -> Session:
     calls: Sequence[ToolCall] = [
         make_call(
@@ -24,11 +32,12 @@ def session(
             order=i,
             timestamp=start,
             output_chars=400,
+            folder=folder,
         )
         for i, (tool, text) in enumerate(steps, 1)
     ]
     prompts = (Prompt(prompt, 0, start),)
-    return Session(agent, name, Path("x"), "/app", prompts, tuple(calls), (), Usage(), 1, 0)
+    return Session(agent, name, Path("x"), folder, prompts, tuple(calls), (), Usage(), 1, 0)
 
 
 def test_searches_are_counted_up_to_the_first_edit() -> None:
@@ -80,6 +89,38 @@ def test_only_sessions_of_the_folder_are_measured() -> None:
     one = session("a", ("Grep", "x"))
     assert measure_sessions([one], folder="/app").overall.n_sessions == 1
     assert measure_sessions([one], folder="/apple").overall.n_sessions == 0
+
+
+def test_sessions_without_a_date_are_counted_and_said() -> None:
+    dated = session("a", ("Grep", "x"), start=10 * DAY)
+    undated = [session(name, ("Grep", "x"), start=None) for name in "bc"]
+    report = measure_sessions([dated, *undated], split_at=20 * DAY)
+    assert report.before is not None
+    assert (report.overall.n_sessions, report.before.n_sessions, report.n_undated) == (3, 1, 2)
+    assert [(group.label, group.n_sessions) for group in report.by_week] == [
+        ("1970-W02", 1),
+        ("no date", 2),
+    ]
+    note = "2 sessions without a date: in no week, and neither before nor after a day"
+    assert report.notes == (note,)
+    assert f"note: {note}\n" in render(report, PLAIN).whole()
+    assert note in to_html(report)
+
+
+def test_sessions_without_a_date_are_left_out_of_a_period_and_said() -> None:
+    report = measure_sessions([session("a", ("Grep", "x"), start=None)], since=5 * DAY)
+    assert report.is_empty
+    note = "1 session without a date: left out, as they may be from before"
+    assert report.notes == (note,)
+    assert note in render(report, PLAIN).whole()
+
+
+def test_sessions_of_unknown_folder_are_left_out_of_one_folders_figures_and_said() -> None:
+    placed, unplaced = session("a", ("Grep", "x")), session("b", ("Grep", "x"), folder="")
+    report = measure_sessions([placed, unplaced], folder="/app")
+    assert [one.session_id for one in report.sessions] == ["a"]
+    assert report.notes == ("1 session of unknown folder: left out, as they may be of another one",)
+    assert measure_sessions([placed, unplaced]).notes == ()
 
 
 @pytest.mark.parametrize(

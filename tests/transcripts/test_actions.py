@@ -45,6 +45,30 @@ SEARCH, READ, EDIT, OTHER = ActionKind.SEARCH, ActionKind.READ, ActionKind.EDIT,
         ("perl -MList::Util -e 1", OTHER, "perl -MList::Util -e 1"),
         ("git apply p.diff", EDIT, "git apply p.diff"),
         ("wherein search 'retry policy'", SEARCH, "wherein search 'retry policy'"),
+        ("rg x > out.txt", SEARCH, "x"),
+        ("rg x src >> notes.md 2>&1", SEARCH, "x"),
+        ("rg x | tee out.py", SEARCH, "x"),
+        ("grep -rn x . |& tee -a found.txt | head", SEARCH, "x"),
+        ("find . -name '*.py' >| list.py", SEARCH, "."),
+        ("rg x &> all.py", SEARCH, "x"),
+        ("rg x 2> errors.py", SEARCH, "x"),
+        ("rg x 2>/dev/null", SEARCH, "x"),
+        ("rg '>' src", SEARCH, ">"),
+        ("rg apply_patch src", SEARCH, "apply_patch"),
+        ("pytest -q > results.txt 2>&1", OTHER, "pytest -q > results.txt 2>&1"),
+        ("make 2>&1 | tee build.log", OTHER, "make 2>&1 | tee build.log"),
+        ("git diff > change.patch", OTHER, "git diff > change.patch"),
+        ("cat a.py > /tmp/a.py", READ, "a.py"),
+        ("echo hi > $TMPDIR/a.py", OTHER, "echo hi > $TMPDIR/a.py"),
+        ("echo hi > /dev/stderr", OTHER, "echo hi > /dev/stderr"),
+        ("sed -i s/a/b/ /tmp/a.py", READ, "/tmp/a.py"),
+        ("sed s/a/b/ a.py > b.py", EDIT, "sed s/a/b/ a.py > b.py"),
+        ("python gen.py 1> src/a.py", EDIT, "python gen.py 1> src/a.py"),
+        ("echo x | sudo tee -a a.txt", EDIT, "echo x | sudo tee -a a.txt"),
+        ("tee a.txt <<'E'\nx\nE", EDIT, "tee a.txt <<'E'\nx\nE"),
+        ('echo hi > "a b.py"', EDIT, 'echo hi > "a b.py"'),
+        ("rg x > out.txt && echo y > a.py", EDIT, "rg x > out.txt && echo y > a.py"),
+        ("git apply --check p.diff", OTHER, "git apply --check p.diff"),
         ("echo 'unclosed", OTHER, "echo 'unclosed"),
     ],
 )
@@ -76,6 +100,43 @@ def test_a_tool_is_known_by_its_name(
 ) -> None:
     call = make_call(call_id="c", name=name, arguments=arguments, order=1, timestamp=None)
     assert (call.kind, call.argument) == (kind, argument)
+
+
+@pytest.mark.parametrize(
+    ("folder", "target", "kind"),
+    [
+        ("/app", "/app/src/a.py", EDIT),
+        ("/app", "/apple/a.py", OTHER),
+        ("/app", "/tmp/a.py", OTHER),
+        ("/tmp/app", "/tmp/app/a.py", EDIT),
+        ("/tmp/app", "/tmp/b.py", OTHER),
+        ("", "/elsewhere/a.py", EDIT),
+        ("/app", "src/a.py", EDIT),
+    ],
+)
+def test_what_is_written_outside_of_the_sessions_folder_is_no_edit(
+    folder: str, target: str, kind: ActionKind
+) -> None:
+    assert classify_shell(f"echo x > {target}", folder)[0] is kind
+    assert classify_shell(f"echo x | tee {target}", folder)[0] is kind
+
+
+@pytest.mark.parametrize(
+    ("folder", "path", "kind"),
+    [("/app", "/tmp/notes.py", OTHER), ("/tmp/app", "/tmp/app/a.py", EDIT), ("", "a.py", EDIT)],
+)
+def test_a_file_written_to_a_temporary_place_is_no_edit(
+    folder: str, path: str, kind: ActionKind
+) -> None:
+    call = make_call(
+        call_id="c",
+        name="Write",
+        arguments={"file_path": path},
+        order=1,
+        timestamp=None,
+        folder=folder,
+    )
+    assert call.kind is kind
 
 
 def test_calls_of_wherein_are_recognised_by_tool_and_by_shell() -> None:

@@ -57,7 +57,7 @@ def boundary_commits(git: Git) -> frozenset[str]:
     What such a commit changed is unknown: a shallow clone was cut at it, or somebody gave it other
     parents (``git replace``, ``info/grafts``), which a comparison with the stored ones denies.
     """
-    return frozenset().union(*_cuts(git).values())
+    return frozenset[str]().union(*_cuts(git).values())
 
 
 def cut_of(git: Git) -> str:

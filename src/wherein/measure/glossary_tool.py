@@ -63,18 +63,18 @@ def glossary(
     if action == "check":
         found = _check(context, top, target, commits)
     else:
-        known = _sessions(context, home) if sessions else ()
+        known = _sessions(context, home, top) if sessions else ()
         found = _suggest(context, top, target, commits, budget, known)
         if action == "apply":
             found = _apply(top, target, found, is_forced=force)
     return replace(found, action=action, cpu_seconds=time.process_time() - started)
 
 
-def _sessions(context: ToolContext, home: str | None) -> Sequence[Session]:
+def _sessions(context: ToolContext, home: str | None, top: Path) -> Sequence[Session]:
     from wherein.transcripts.load import load_sessions
 
     place = Path(home if home is not None else "~").expanduser()
-    return load_sessions((context.standing or context.root) / place).sessions
+    return load_sessions((context.standing or context.root) / place, folders=[str(top)]).sessions
 
 
 def _report(top: Path, target: Path, study: Study | None) -> GlossaryReport:

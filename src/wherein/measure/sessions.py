@@ -20,6 +20,7 @@ from wherein.transcripts.values import ActionKind, Session, ToolCall
 __all__ = [
     "GROUP_COLUMNS",
     "SLOW_SEARCHES",
+    "UNDATED",
     "SessionFigures",
     "SessionGroup",
     "SessionsReport",
@@ -35,6 +36,9 @@ SLOW_SEARCHES = 5
 CHARS_PER_TOKEN = 4
 """Model tokens of tool output are not in every transcript; four characters a token is the usual
 estimate for code and English, and is said to be one."""
+
+UNDATED = "no date"
+"""Label of the sessions that are in no week."""
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS = 12
@@ -126,6 +130,22 @@ class SessionsReport:
     slow: tuple[SessionFigures, ...]
     sessions: tuple[SessionFigures, ...]
     unreadable: tuple[str, ...] = ()
+    n_undated: int = 0
+    """Sessions without a time: in no week's figures, and neither before nor after a day."""
+    n_undated_left_out: int = 0
+    """Sessions without a time that were left out because only those since a day are asked for."""
+    n_without_folder: int = 0
+    """Sessions of unknown folder that were left out because only one folder's are asked for."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the figures leave out, in words."""
+        said = (
+            (self.n_undated, "without a date: in no week, and neither before nor after a day"),
+            (self.n_undated_left_out, "without a date: left out, as they may be from before"),
+            (self.n_without_folder, "of unknown folder: left out, as they may be of another one"),
+        )
+        return tuple(f"{n} session{'' if n == 1 else 's'} {what}" for n, what in said if n)
 
     @property
     def is_empty(self) -> bool:
@@ -136,6 +156,7 @@ class SessionsReport:
 def measure_sessions(
     sessions: Iterable[Session],
     *,
+    since: float | None = None,
     split_at: float | None = None,
     folder: str | None = None,
     unreadable: Sequence[str] = (),
@@ -144,15 +165,16 @@ def measure_sessions(
 
     Args:
         sessions: As `transcripts.load.load_sessions` gives them.
+        since: Seconds since the epoch; only sessions that began then or later.
         split_at: Seconds since the epoch; sessions before and after are compared.
         folder: Only sessions that worked in this folder or below.
         unreadable: Files that could not be read, to be named in the report.
     """
-    figures = [
-        figure
-        for figure in map(_figures, sessions)
-        if figure.n_searches + figure.n_reads + figure.has_edit and _is_in(figure.folder, folder)
-    ]
+    active = [f for f in map(_figures, sessions) if f.n_searches + f.n_reads + f.has_edit]
+    placed = [f for f in active if _is_in(f.folder, folder)]
+    figures = [f for f in placed if since is None or (f.started or 0.0) >= since]
+    n_undated = sum(f.started is None for f in figures)
+    n_undated_left_out = sum(f.started is None for f in placed) - n_undated
     agents: dict[str, list[SessionFigures]] = defaultdict(list)
     weeks: dict[str, list[SessionFigures]] = defaultdict(list)
     for figure in figures:
@@ -177,6 +199,9 @@ def measure_sessions(
         tuple(slow),
         tuple(figures),
         tuple(unreadable),
+        n_undated,
+        n_undated_left_out,
+        0 if folder is None else sum(not f.folder for f in active),
     )
 
 
@@ -185,9 +210,9 @@ def _is_in(path: str, folder: str | None) -> bool:
 
 
 def week_of(started: float | None) -> str:
-    """Return the ISO week of a time (UTC), ``2025-W07``; ``unknown`` without one."""
+    """Return the ISO week of a time (UTC), ``2025-W07``; ``no date`` without one."""
     if started is None:
-        return "unknown"
+        return UNDATED
     year, week, _ = datetime.fromtimestamp(started, UTC).isocalendar()
     return f"{year}-W{week:02d}"
 

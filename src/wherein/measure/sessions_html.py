@@ -12,6 +12,7 @@ from wherein.measure.report_html import page
 from wherein.measure.sessions import (
     GROUP_COLUMNS,
     SLOW_SEARCHES,
+    UNDATED,
     SessionFigures,
     SessionGroup,
     SessionsReport,
@@ -43,6 +44,7 @@ def to_html(report: SessionsReport, *, made: datetime | None = None) -> str:
     sections = [
         "<h1>Searches before the first edit</h1>",
         f'<p class="dim">{escape(_what(report))}</p>',
+        *(f'<p class="dim">{escape(note)}.</p>' for note in report.notes),
     ]
     if report.sessions:
         sections += [
@@ -80,7 +82,7 @@ def _headline(report: SessionsReport) -> str:
 
 def _weeks(report: SessionsReport) -> str:
     """Draw the mean by week for each agent; the size of a point tells how many sessions."""
-    weeks = [group.label for group in report.by_week if group.label != "unknown"][-_MAX_WEEKS:]
+    weeks = [group.label for group in report.by_week if group.label != UNDATED][-_MAX_WEEKS:]
     if not weeks:
         return ""
     series: list[tuple[str, list[tuple[int, SessionGroup]]]] = []

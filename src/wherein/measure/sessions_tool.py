@@ -51,13 +51,15 @@ def sessions(
     if not (standing / place).is_dir():
         message = f"{home or str(place)!r} is no folder"
         raise PathError(message, hint="--home names the folder with .claude, .codex and the like")
-    loaded = load_sessions(standing / place, agents=agent)
     inside = None
     if folder is not None:
         # Not resolved: the folder may be gone, and transcripts name it as it was written.
         inside = os.path.normpath(standing / Path(folder).expanduser())
+    known = [inside] if inside is not None else []
+    loaded = load_sessions(standing / place, agents=agent, folders=[*known, str(context.root)])
     report = measure_sessions(
-        (one for one in loaded.sessions if start is None or (one.started or 0.0) >= start),
+        loaded.sessions,
+        since=start,
         split_at=split_at,
         folder=inside,
         unreadable=[f"{show_path(str(path))}: {reason}" for path, reason in loaded.unreadable],

@@ -27,10 +27,12 @@ def render(result: object, style: Style) -> Rendered:
     """Return the text of a `SessionsReport`."""
     report = cast("SessionsReport", result)
     if report.is_empty:
-        return Rendered(("no session that searched, read or edited\n",), is_found=False)
+        text = "no session that searched, read or edited\n"
+        return Rendered((text, *_notes(report)), is_found=False)
     parts = [
         style.paint("path", "searches before the first edit")
         + f" (slow: more than {SLOW_SEARCHES})\n",
+        *_notes(report),
         _groups("by agent", (*report.by_agent, report.overall)),
     ]
     if report.before is not None and report.after is not None and report.split_at is not None:
@@ -50,6 +52,10 @@ def messages(result: object) -> list[str]:
     """Return what could not be read, for standard error."""
     report = cast("SessionsReport", result)
     return [f"not read: {line}" for line in report.unreadable]
+
+
+def _notes(report: SessionsReport) -> list[str]:
+    return [f"note: {note}\n" for note in report.notes]
 
 
 def _groups(title: str, groups: Sequence[SessionGroup]) -> str:

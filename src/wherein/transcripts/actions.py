@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any
 
 from wherein.transcripts.rows import Json, as_dict, as_list, as_text, parse_json
+from wherein.transcripts.shell import (
+    Program,
+    after_options,
+    is_elsewhere,
+    is_temporary,
+    programs,
+)
 from wherein.transcripts.values import ActionKind, ToolCall
 
 __all__ = ["MAX_ARGUMENT_CHARS", "classify_shell", "make_call", "uses_wherein"]
@@ -149,37 +157,19 @@ _WHEREIN_TOOLS = {
     "similar": ActionKind.SEARCH,
 }
 _READ_PROGRAMS = frozenset(["cat", "head", "tail", "less", "more", "bat", "nl", "sed", "awk", "wc"])
-_WRAPPERS: dict[str, frozenset[str]] = {
-    "command": frozenset(),
-    "env": frozenset({"-u", "-C", "-S"}),
-    "nice": frozenset({"-n"}),
-    "nohup": frozenset(),
-    "stdbuf": frozenset({"-i", "-o", "-e"}),
-    "sudo": frozenset({"-u", "-g", "-C", "-D"}),
-    "time": frozenset({"-f", "-o"}),
-    "timeout": frozenset({"-k", "-s"}),
-    "uvx": frozenset(),
-    "xargs": frozenset({"-n", "-P", "-I", "-L", "-d"}),
-}
-"""Programs that start another one, with their options that take a word as value."""
-
-_KEYWORDS = frozenset(["!", "(", "do", "elif", "else", "if", "then", "until", "while", "{"])
 _SHELLS = frozenset(["bash", "dash", "ksh", "sh", "zsh"])
 _GIT_VALUES = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace"])
-_DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
-_REDIRECT = re.compile(r"(?<![<>0-9&])>{1,2}(?![>&])\s*(?!/dev/)([^\s;|&]+)")
-_SCRATCH = ("/dev/", "/tmp/", "&")  # noqa: S108 - recognised, not used
-_SEPARATOR = re.compile(r"\|\||&&|[;|\n]")
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_HERE_DOCUMENT = re.compile(
-    r"(?<!<)(?P<start><<-?[ \t]*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)[^\n]*\n)"
-    r"(?:(?!\s*(?P=end)\s*(?:\n|$))[^\n]*(?:\n|$))*"
-)
-_COMPARISON = re.compile(r"\$?\(\([^()]*\)\)|\[\[[^\[\]]*\]\]")
-_IN_PLACE = re.compile(
-    r"(?:^|[\s;&|(])(?:sed\s[^;&|\n]*?(?<=\s)(?:-[nrEsuz]*i|--in-place)|perl\s+(?:-\S+\s+)*-[pnlwae0]*i"
-    r"|tee\s+[^-\s|;&]|git\s+apply\s|patch\s+-)"
-)
+_AUTHORS = frozenset(["echo", "printf"])
+"""Programs whose output is what the agent itself wrote, like text in a here-document."""
+
+_LOG_SUFFIXES = frozenset(["", ".diff", ".err", ".log", ".out", ".patch", ".tmp", ".txt"])
+"""Files that programs' output is kept in to be looked at; the code is not changed by it."""
+
+_IN_PLACE = {
+    "sed": re.compile(r"-[nrEsuz]*i|--in-place"),
+    "gsed": re.compile(r"-[nrEsuz]*i|--in-place"),
+    "perl": re.compile(r"-[pnlwae0]*i"),
+}
 
 
 def make_call(
@@ -191,16 +181,22 @@ def make_call(
     timestamp: float | None,
     subagent: str = "",
     output_chars: int | None = None,
+    folder: str = "",
 ) -> ToolCall:
-    """Return the typed call; ``arguments`` is an object, JSON text of one, or plain text."""
+    """Return the typed call; ``arguments`` is an object, JSON text of one, or plain text.
+
+    ``folder`` is where the session works: what is written outside of it is no edit.
+    """
     given = _arguments(arguments)
     plain = re.sub(r"[^a-z]", "", name.lower())
     path = _first(given, _PATH_KEYS)
     if plain in _SHELL_TOOLS or (not given and plain.endswith("shell")):
         command = _command(given) or as_text(arguments)
-        kind, argument = classify_shell(command)
+        kind, argument = classify_shell(command, folder)
     else:
         kind = _kind_of(name, plain)
+        if kind is ActionKind.EDIT and is_temporary(path, folder):
+            kind = ActionKind.OTHER
         argument = _first(given, _QUERY_KEYS) if kind is ActionKind.SEARCH else path
         argument = argument or path or as_text(arguments)
     return ToolCall(
@@ -257,46 +253,89 @@ def _command(given: Json) -> str:
     return ""
 
 
-def classify_shell(command: str) -> tuple[ActionKind, str]:
+def classify_shell(command: str, folder: str = "") -> tuple[ActionKind, str]:
     """Return the kind of a shell command, and the words searched for, the path or the command.
 
     An edit anywhere makes it an edit; else a search at the head of any pipeline; else a read.
-    ``rg x | head`` is one search, ``make | grep error`` filters output and is none.
+    ``rg x | head`` is one search, ``make | grep error`` filters output and is none. Output that is
+    kept in a file is an edit where it changes the tree: what a search found, what goes to a
+    temporary file or out of ``folder``, and a log are none.
     """
-    if re.search(r"\bapply_patch\b", command):
+    if "*** Begin Patch" in command:
         return ActionKind.EDIT, command
-    whole, command = command, _HERE_DOCUMENT.sub(r"\g<start>", command)
-    if _writes(command):
-        return ActionKind.EDIT, whole
-    read = ""
-    for piped, words in _programs(command):
-        kind, argument = _kind_of_program(words, piped=piped, command=whole)
-        if kind is ActionKind.SEARCH or kind is ActionKind.EDIT:
-            return kind, argument
-        if kind is ActionKind.READ:
+    first: tuple[ActionKind, str] | None = None
+    read, head, head_kind = "", Program(("",), False, (), False), ActionKind.OTHER
+    for program in programs(command):
+        kind, argument = _kind_of_program(program, command, folder)
+        if not program.is_piped:
+            head, head_kind = program, kind
+        if kind is ActionKind.EDIT or _keeps_output(program, head, head_kind, folder):
+            return ActionKind.EDIT, command
+        if kind is ActionKind.SEARCH:
+            first = first or (kind, argument)
+        elif kind is ActionKind.READ:
             read = read or argument
-    return (ActionKind.READ, read) if read else (ActionKind.OTHER, whole)
+    if first is not None:
+        return first
+    return (ActionKind.READ, read) if read else (ActionKind.OTHER, command)
 
 
-def _kind_of_program(words: Sequence[str], *, piped: bool, command: str) -> tuple[ActionKind, str]:
+def _keeps_output(program: Program, head: Program, head_kind: ActionKind, folder: str) -> bool:
+    """Return whether what the pipeline from ``head`` gives is written into the tree."""
+    targets = list(program.targets)
+    if _name(program) == "tee":
+        targets += [word for word in program.words[1:] if not word.startswith("-")]
+    if head_kind is ActionKind.SEARCH:
+        return False
+    is_author = _name(head) in _AUTHORS or head.has_text or program.has_text
+    return any(
+        not is_elsewhere(target, folder)
+        and (is_author or PurePath(target).suffix not in _LOG_SUFFIXES)
+        for target in targets
+    )
+
+
+def _name(program: Program) -> str:
+    return program.words[0].rsplit("/", 1)[-1]
+
+
+def _kind_of_program(program: Program, command: str, folder: str) -> tuple[ActionKind, str]:
     """Return what one program of ``command`` does, and the words searched for or the path."""
-    program, rest = words[0].rsplit("/", 1)[-1], words[1:]
-    if program in _SHELLS and (script := _script_of(rest)):
-        return classify_shell(script)
-    if program == "git":
-        rest = _after_options(rest, _GIT_VALUES)
+    name, rest, piped = _name(program), list(program.words[1:]), program.is_piped
+    if name in _SHELLS and (script := _script_of(rest)):
+        return classify_shell(script, folder)
+    if _changes_files(name, rest, folder):
+        return ActionKind.EDIT, command
+    if name == "git":
+        rest = after_options(rest, _GIT_VALUES)
         in_log = rest[:1] == ["log"] and any(w.startswith(("-S", "-G", "--grep")) for w in rest)
         if in_log or rest[:1] in (["grep"], ["ls-files"]):
             return ActionKind.SEARCH, _words_searched(rest[1:]) or command
-    elif program == "wherein" or (program.startswith("python") and rest[:2] == ["-m", "wherein"]):
+    elif name == "wherein" or (name.startswith("python") and rest[:2] == ["-m", "wherein"]):
         return _wherein_kind(rest), command
-    elif program == "ls" and any(w.startswith("-") and "R" in w for w in rest):
+    elif name == "ls" and any(w.startswith("-") and "R" in w for w in rest):
         return ActionKind.SEARCH, command
-    elif program in _SEARCH_PROGRAMS and not piped:
+    elif name in _SEARCH_PROGRAMS and not piped:
         return ActionKind.SEARCH, _words_searched(rest) or command
-    elif program in _READ_PROGRAMS and not piped:
+    elif name in _READ_PROGRAMS and not piped:
         return ActionKind.READ, next((w for w in reversed(rest) if w[:1] not in "-<"), "")
     return ActionKind.OTHER, command
+
+
+def _changes_files(name: str, words: Sequence[str], folder: str) -> bool:
+    """Return whether a program changes files of the tree itself."""
+    if name == "apply_patch":
+        return True
+    if name == "patch":
+        return "--dry-run" not in words
+    if name == "git":
+        words = after_options(words, _GIT_VALUES)
+        is_asking = any(word in {"--check", "--stat", "--numstat", "--summary"} for word in words)
+        return words[:1] == ["apply"] and not is_asking
+    option = _IN_PLACE.get(name)
+    if option is None or not any(option.match(word) for word in words):
+        return False
+    return not is_elsewhere(words[-1], folder)
 
 
 def _wherein_kind(words: Sequence[str]) -> ActionKind:
@@ -310,57 +349,6 @@ def _script_of(words: Sequence[str]) -> str:
         if re.fullmatch(r"-[a-z]*c", option):
             return script
     return ""
-
-
-def _after_options(words: Sequence[str], with_value: frozenset[str]) -> list[str]:
-    """Return ``words`` from the first that is neither an option nor the value of one."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in with_value else 1
-    return list(words[at:])
-
-
-def _writes(command: str) -> bool:
-    bare = _COMPARISON.sub("", _QUOTED.sub("''", command))
-    if _IN_PLACE.search(bare):
-        return True
-    return any(not target.startswith(_SCRATCH) for target in _REDIRECT.findall(bare))
-
-
-def _programs(command: str) -> Iterator[tuple[bool, list[str]]]:
-    """Yield (whether it reads a pipe, its words) for each program of a command."""
-    # Quoted text may hold separators: blank it to find them, then cut the original there.
-    blanked = _QUOTED.sub(lambda quoted: "x" * len(quoted.group()), command)
-    start, piped = 0, False
-    ends = [(m.start(), m.end(), m.group() == "|") for m in _SEPARATOR.finditer(blanked)]
-    for end, resume, pipes in [*ends, (len(command), len(command), False)]:
-        words = _without_wrappers(_split(command[start:end]))
-        if words:
-            yield piped, words
-        start, piped = resume, pipes
-
-
-def _without_wrappers(words: list[str]) -> list[str]:
-    """Return the words from the program that does the work: `timeout 9 rg x` is `rg x`."""
-    while words:
-        first = words[0].lstrip("(") or "("
-        program = first.rsplit("/", 1)[-1]
-        if program in _WRAPPERS:
-            words = _after_options(words[1:], _WRAPPERS[program])
-            if program == "timeout" and words and _DURATION.fullmatch(words[0]):
-                words = words[1:]
-        elif first in _KEYWORDS or "=" in first:
-            words = words[1:]
-        else:
-            return [first, *words[1:]]
-    return words
-
-
-def _split(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
 
 
 def _words_searched(words: Sequence[str]) -> str:

@@ -19,6 +19,8 @@ class SessionBuilder:
     session_id: str
     source: Path
     folder: str = ""
+    folder_key: str = ""
+    created: float | None = None
     order: int = 0
     prompts: list[Prompt] = field(default_factory=list[Prompt])
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
@@ -56,6 +58,7 @@ class SessionBuilder:
             order=self.order,
             timestamp=timestamp,
             subagent=subagent,
+            folder=self.folder,
         )
 
     def output(self, call_id: str, n_chars: int | None) -> None:
@@ -97,4 +100,6 @@ class SessionBuilder:
             len(self.usage_by_message),
             self.n_compactions,
             tuple(self.notes),
+            self.folder_key,
+            self.created,
         )

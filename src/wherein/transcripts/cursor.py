@@ -1,17 +1,29 @@
-"""Reads Cursor's conversations: the editor's ``state.vscdb`` and the agent's transcripts.
+"""Reads Cursor's conversations: the editor's ``state.vscdb`` and the agent's transcripts and chats.
 
 Of the database only the table ``cursorDiskKV`` is read; ``ItemTable`` holds secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wherein.transcripts.building import SessionBuilder
+from wherein.transcripts.cursor_chats import asked_in, read_chat, workspace_of
 from wherein.transcripts.databases import json_value, query
-from wherein.transcripts.rows import Json, RowReader, as_dict, as_int, as_list, as_text, as_time
-from wherein.transcripts.values import Session, Usage
+from wherein.transcripts.folders import from_uri
+from wherein.transcripts.rows import (
+    Json,
+    RowReader,
+    as_dict,
+    as_int,
+    as_list,
+    as_text,
+    as_time,
+    parse_json,
+)
+from wherein.transcripts.values import Session, ToolCall, Usage
 
 __all__ = ["AGENT", "find", "read"]
 
@@ -27,12 +39,16 @@ def find(home: Path) -> Iterator[Path]:
         if (home / base / _DATABASE).is_file():
             yield home / base / _DATABASE
     yield from sorted((home / ".cursor" / "projects").glob("*/agent-transcripts/*/*.jsonl"))
+    yield from sorted((home / ".cursor" / "chats").glob("*/*/store.db"))
 
 
 def read(path: Path) -> list[Session]:
-    """Return every conversation of a database, or the one of a transcript."""
+    """Return every conversation of the editor's database, or the one of a transcript or chat."""
     if path.suffix == ".jsonl":
         return [_read_transcript(path)]
+    if path.name == "store.db":
+        return read_chat(path)
+    folders = _editor_folders(path)
     sessions: list[Session] = []
     rows = query(
         path,
@@ -41,10 +57,49 @@ def read(path: Path) -> list[Session]:
     for key, value in rows:
         composer = as_text(key).partition(":")[2]
         builder = SessionBuilder(AGENT, composer, path)
-        for bubble in _bubbles(path, composer, json_value(value)):
+        data = json_value(value)
+        builder.created = as_time(data.get("createdAt"))
+        bubbles = _bubbles(path, composer, data)
+        for bubble in bubbles:
             _bubble(bubble, builder)
+        builder.folder = _stated_folder([data, *bubbles])
+        builder.folder = builder.folder or _surrounding(builder.calls.values(), folders)
         sessions.append(builder.finish())
     return sessions
+
+
+def _stated_folder(rows: list[Json]) -> str:
+    """Return the folder that a conversation or one of its bubbles names; most name none."""
+    for row in rows:
+        uri = as_dict(as_dict(row.get("workspaceIdentifier")).get("uri"))
+        stated = as_text(uri.get("fsPath")) or as_text(row.get("workspaceProjectDir"))
+        uris = [as_text(one) for one in as_list(row.get("workspaceUris"))]
+        if folder := stated or next((from_uri(one) for one in uris if from_uri(one)), ""):
+            return folder
+    return ""
+
+
+def _editor_folders(database: Path) -> list[str]:
+    """Return the folders that were opened in the editor, the longest first."""
+    found: set[str] = set()
+    for file in (database.parent.parent / "workspaceStorage").glob("*/workspace.json"):
+        try:
+            folder = from_uri(as_text(as_dict(parse_json(file.read_bytes())).get("folder")))
+        except (OSError, ValueError):
+            continue
+        found.add(folder)
+    return sorted(found - {""}, key=lambda folder: (-len(folder), folder))
+
+
+def _surrounding(calls: Iterable[ToolCall], folders: list[str]) -> str:
+    """Return the opened folder that holds most of the files a conversation names."""
+    held: Counter[str] = Counter()
+    for call in calls:
+        for folder in folders:
+            if call.path.startswith((f"{folder}/", f"{folder}\\")):
+                held[folder] += 1
+                break
+    return held.most_common(1)[0][0] if held else ""
 
 
 def _bubbles(path: Path, composer: str, data: Json) -> list[Json]:
@@ -89,6 +144,7 @@ def _bubble(bubble: Json, builder: SessionBuilder) -> None:
 
 def _read_transcript(path: Path) -> Session:
     builder = SessionBuilder(AGENT, path.stem, path)
+    builder.folder_key = path.parents[2].name.casefold() if len(path.parents) > 2 else ""
     reader = RowReader(path)
     for line, row in reader:
         message = as_dict(row.get("message")) or row
@@ -97,8 +153,9 @@ def _read_transcript(path: Path) -> Session:
         timestamp = as_time(row.get("timestamp"))
         if role == "user":
             text = "\n".join(as_text(b.get("text")) for b in blocks if b.get("type") == "text")
-            if text.strip():
-                builder.prompt(text, timestamp)
+            builder.folder = builder.folder or workspace_of(text)
+            if asked := asked_in(text):
+                builder.prompt(asked, timestamp)
             continue
         builder.message(f"row-{line}", Usage())
         for number, block in enumerate(blocks):

@@ -32,6 +32,7 @@ def find(home: Path) -> Iterator[Path]:
 def read(path: Path) -> list[Session]:
     """Return the session of one chat, with what was rewound left out."""
     builder = SessionBuilder(AGENT, path.stem.removeprefix("session-"), path)
+    builder.folder = _folder_of(path.parent.parent)
     messages: list[Json] = []
     for row in _rows(path, builder):
         if "$rewindTo" in row:
@@ -43,9 +44,31 @@ def read(path: Path) -> list[Session]:
         elif row.get("type") in {"user", "gemini"}:
             messages.append(row)
         builder.session_id = as_text(row.get("sessionId")) or builder.session_id
+        builder.folder_key = as_text(row.get("projectHash")) or builder.folder_key
+        builder.created = builder.created or as_time(row.get("startTime"))
+    builder.folder_key = builder.folder_key or path.parent.parent.name
     for message in messages:
         _message(message, builder)
     return [builder.finish()]
+
+
+def _folder_of(project: Path) -> str:
+    """Return the folder that ``~/.gemini/tmp/NAME`` is for, where Gemini CLI has written it down.
+
+    Newer versions do, in the project's folder or in a list of all; of older ones it is a hash.
+    """
+    try:
+        root = (project / ".project_root").read_text(encoding="utf-8", errors="replace").strip()
+        if root:
+            return root
+    except OSError:
+        pass
+    try:
+        listed = as_dict(parse_json((project.parent.parent / "projects.json").read_bytes()))
+    except (OSError, ValueError):
+        return ""
+    names = as_dict(listed.get("projects")).items()
+    return next((folder for folder, name in names if name == project.name), "")
 
 
 def _rows(path: Path, builder: SessionBuilder) -> Iterator[Json]:

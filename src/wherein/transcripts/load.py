@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wherein.errors import QueryError, near_name_hint
 from wherein.transcripts import claude_code, codex, copilot, cursor, gemini, opencode
+from wherein.transcripts.folders import with_folders
 from wherein.transcripts.values import Session
 
 __all__ = ["AGENTS", "Loaded", "load_sessions"]
@@ -34,12 +35,16 @@ class Loaded:
 
 
 def load_sessions(
-    home: Path, *, agents: Sequence[str] = (), files: Sequence[tuple[str, Path]] = ()
+    home: Path,
+    *,
+    agents: Sequence[str] = (),
+    files: Sequence[tuple[str, Path]] = (),
+    folders: Sequence[str] = (),
 ) -> Loaded:
     """Read the sessions under a person's ``home``, or the given (agent, file) pairs instead.
 
     Sessions come sorted by agent, then start, then id; one that stands in two files keeps the
-    longer.
+    longer. Of agents that write only a hash of their folder, ``folders`` are tried too.
 
     Raises:
         QueryError: An agent's name is unknown.
@@ -67,7 +72,8 @@ def load_sessions(
             known = found.get(key)
             if known is None or len(session.calls) > len(known.calls):
                 found[key] = session
-    ordered = sorted(found.values(), key=lambda s: (s.agent, s.started or 0.0, s.session_id))
+    placed = with_folders(found.values(), folders)
+    ordered = sorted(placed, key=lambda s: (s.agent, s.started or 0.0, s.session_id))
     return Loaded(tuple(ordered), tuple(unreadable))
 
 

@@ -99,9 +99,13 @@ class Session:
     n_assistant_messages: int
     n_compactions: int
     notes: tuple[Note, ...] = ()
+    folder_key: str = ""
+    """A hash or a shortened name of the folder, where the agent writes no more than that."""
+    created: float | None = None
+    """When the session says it began: for agents that give single messages no time."""
 
     @property
     def started(self) -> float | None:
-        """Time of the first prompt or call that has one, in seconds since the epoch."""
+        """Time of the first prompt or call that has one, else of the session, since the epoch."""
         times = [item.timestamp for item in (*self.prompts, *self.calls) if item.timestamp]
-        return min(times, default=None)
+        return min(times, default=self.created)
