@@ -502,6 +502,27 @@ def test_what_is_remembered_of_a_tree_holds_until_something_that_decides_changes
     assert at.ask().skipped == ()
 
 
+def test_settings_of_git_that_come_later_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    root = write_tree(tmp_path / "repo", {"a.py": "needle\n", "b.py": "needle\n"})
+    git(root, "init", "-q")
+    at = Remembering(root, monkeypatch)
+    at.warm()
+    assert (at.files(), at.n_runs) == (["a.py", "b.py"], 1)
+    write_tree(tmp_path / "xdg", {"git/ignore": "a.py\n"})
+    assert at.files() == ["b.py"]
+    at.warm()
+    write_tree(tmp_path / "more", {"rules": "b.py\n"})
+    git(root, "config", "core.excludesFile", str(tmp_path / "more" / "rules"))
+    assert at.files() == ["a.py"]
+    at.warm()
+    (tmp_path / "more" / "rules").write_text("")
+    assert at.files() == ["a.py", "b.py"]
+
+
 def test_a_tree_of_too_many_folders_is_listed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

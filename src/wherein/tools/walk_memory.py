@@ -163,7 +163,7 @@ class WalkMemory:
                 return
             decisive = {
                 *(f"{walk.root}/{path}" for path in (*entry.folders, *tracked)),
-                *_rules(walk, known, entry.folders),
+                *_rules(walk, known.git, entry.folders),
                 *_repository_files(walk, known.git),
             }
             stamps = Stamps.take(decisive, started_ns)
@@ -172,10 +172,11 @@ class WalkMemory:
             entry.stamps = stamps
 
 
-def _rules(walk: Walk, known: KnownWalk, folders: Mapping[str, _Folder]) -> Iterator[str]:
+def _rules(walk: Walk, git: Git, folders: Mapping[str, _Folder]) -> Iterator[str]:
     """Yield the files with ignore rules, there or not; of a link what it leads to, too."""
     inside = (f"{walk.root}/{path}" for folder in folders.values() for path in folder.rules)
-    others = (*known.ripgrep.ignore_files, known.git.common_dir / "info" / "exclude")
+    excludes = _git_folder(git).excludes_file()
+    others = (git.common_dir / "info" / "exclude", *((excludes,) if excludes else ()))
     for path in (*inside, *_places_above(walk), *map(str, others)):
         yield path
         if os.path.islink(path):  # noqa: PTH114 - strings, for speed
@@ -186,13 +187,17 @@ def _repository_files(walk: Walk, git: Git) -> Iterator[str]:
     """Yield what says which repository this is, what it tracks, and how rules are read."""
     yield str(git.git_dir / "index")
     yield str(git.git_dir / "commondir")
-    for path in GitFolder(git.top, git.git_dir, git.common_dir).settings_files():
+    for path in _git_folder(git).settings_files():
         yield str(path)
     for folder in (walk.root, *walk.root.parents):
         if not (folder / ".git").is_dir():  # one that is a folder shows in the index below it
             yield str(folder / ".git")
         if folder == git.top:
             return
+
+
+def _git_folder(git: Git) -> GitFolder:
+    return GitFolder(git.top, git.git_dir, git.common_dir)
 
 
 def _list_folders(
