@@ -64,6 +64,7 @@ def _shown(cost: Cost) -> dict[str, float]:
 def _warm(root: Path, home: Path, n_queries: int) -> dict[str, object]:
     """Return warm query times with and without the look at the disk."""
     from wherein.embed.load import load_embedder
+    from wherein.search.equipment import Equipment
     from wherein.search.pipeline import search
     from wherein.settings import Settings
     from wherein.workspace import Workspace
@@ -71,13 +72,13 @@ def _warm(root: Path, home: Path, n_queries: int) -> dict[str, object]:
     settings = Settings(home=home)
     with Workspace(root, settings) as workspace:
         index = workspace.index()
-        embedder = load_embedder(settings)
+        equipment = Equipment(embedder=load_embedder(settings))
         for query in QUERIES:
-            search(index, query, embedder=embedder)
+            search(index, query, equipment)
         times: list[float] = []
         for number in range(n_queries):
             started = time.process_time()
-            search(index, QUERIES[number % len(QUERIES)], embedder=embedder)
+            search(index, QUERIES[number % len(QUERIES)], equipment)
             times.append(time.process_time() - started)
         looks: list[float] = []
         for query in QUERIES:

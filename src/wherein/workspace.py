@@ -193,6 +193,7 @@ class Workspace:
             PatternError: A glob does not compile.
             StoreError: The index cannot be used.
         """
+        from wherein.search.equipment import Equipment
         from wherein.search.pipeline import search
 
         deadline = time.monotonic() + self.settings.refresh_seconds
@@ -205,11 +206,7 @@ class Workspace:
         def ask(index: TreeIndex, manifest: Manifest, texts: VerifiedTexts) -> Answer:
             commit = manifest.head.commit if with_history else None
             earlier = self._earlier_until(commit, deadline, progress)
-            answer = search(
-                index,
-                query,
-                limit=limit,
-                filters=filters,
+            equipment = Equipment(
                 embedder=self._embedder,
                 sources=earlier.sources,
                 own_names=self._own_names(),
@@ -220,6 +217,7 @@ class Workspace:
                 repository=self.name,
                 snapshot_id=manifest.head.snapshot_id,
             )
+            answer = search(index, query, equipment, limit=limit, filters=filters)
             return replace(answer, notes=(*answer.notes, *earlier.notes))
 
         answer = self._answer(ask, query, limit, filters or Filters(), progress)
@@ -250,19 +248,19 @@ class Workspace:
             QueryError: The query is empty.
             StoreError: The index cannot be used.
         """
+        from wherein.search.equipment import Equipment
         from wherein.search.pipeline import explain_features
 
         def ask() -> Features:
             coverage = self.refresh()
             with closing(VerifiedTexts(self.root, coverage.manifest)) as texts:
-                return explain_features(
-                    self._live.opened(coverage),
-                    query,
+                equipment = Equipment(
                     embedder=self._embedder,
                     sources=self._history(coverage.manifest.head.commit),
                     own_names=self._own_names(),
                     read_text=texts,
                 )
+                return explain_features(self._live.opened(coverage), query, equipment)
 
         return self._live.healed(ask)
 

@@ -11,6 +11,7 @@ from tests.search.trees import Tree
 from wherein.glossary import MAX_LINES, Glossary, GlossaryLine, format_line
 from wherein.glossary_block import glossary_in, with_block
 from wherein.search import pipeline, tree_glossary
+from wherein.search.equipment import Equipment
 from wherein.search.query import GLOSSARY_WEIGHT, TermKind, understand
 from wherein.search.signal_groups.glossary import WEIGHTS
 from wherein.settings import Settings
@@ -30,7 +31,7 @@ FILES: Mapping[str, str] = {
 
 
 def asked(tree: Tree, query: str, glossary: Glossary | None) -> Answer:
-    return pipeline.search(tree.index, query, read_text=tree.read, glossary=glossary)
+    return pipeline.search(tree.index, query, Equipment(read_text=tree.read, glossary=glossary))
 
 
 def names(lines: list[GlossaryLine], query: str) -> tuple[str, ...]:

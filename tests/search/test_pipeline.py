@@ -8,6 +8,7 @@ from tests.search.trees import Tree, indexed_file
 from wherein.embed.bundled import BundledEmbedder
 from wherein.errors import QueryError
 from wherein.search import finding
+from wherein.search.equipment import Equipment
 from wherein.search.pipeline import explain_features, search
 from wherein.search.query import Query, understand
 from wherein.search.rank import Weights, WeightSet, bundled_weights
@@ -126,7 +127,7 @@ def test_an_empty_query_is_refused(tree: Tree) -> None:
 
 
 def test_an_empty_index_answers_with_nothing() -> None:
-    answer = search(TreeIndex([]), "cart", embedder=BundledEmbedder())
+    answer = search(TreeIndex([]), "cart", Equipment(embedder=BundledEmbedder()))
     assert answer.hits == ()
 
 
@@ -173,7 +174,7 @@ def test_a_further_source_brings_a_candidate_and_a_signal(tree: Tree) -> None:
     weights = Weights(
         1, {"plain": WeightSet({"dens_top3": 1.0}), "history": WeightSet({"h_knn": 5.0})}
     )
-    answer = search(tree.index, "cart", sources=[source], weights=weights)
+    answer = search(tree.index, "cart", Equipment(sources=[source], weights=weights))
     assert answer.hits[0].path == "net/retry.py"
     assert answer.hits[0].signals == {"h_knn": 5.0}
 
@@ -182,7 +183,9 @@ def test_features_have_a_row_for_each_candidate_and_a_finite_number_for_each_sig
     tree: Tree,
 ) -> None:
     features = explain_features(
-        tree.index, "cart total", embedder=tree.embedder, sources=[LikesOneFile("README.md")]
+        tree.index,
+        "cart total",
+        Equipment(embedder=tree.embedder, sources=[LikesOneFile("README.md")]),
     )
     assert features.names == (*SIGNALS, "h_knn")
     assert features.matrix.shape == (len(features.paths), len(features.names))
@@ -217,6 +220,7 @@ def as_seen(answer: Answer) -> list[object]:
 def test_a_base_with_a_delta_answers_as_a_fresh_segment(tmp_path: Path) -> None:
     embedder = BundledEmbedder()
     fresh = Tree(tmp_path, FILES, embedder)
+    equipment = Equipment(embedder=embedder, read_text=fresh.read)
     old = {**FILES, "shop/tax.py": "def vat():\n    return tax_rate\n", "gone.py": "cart = total\n"}
     base = [indexed_file(p, t.encode(), tmp_path, embedder) for p, t in old.items()]
     write_segment(tmp_path / "base", base)
@@ -233,8 +237,8 @@ def test_a_base_with_a_delta_answers_as_a_fresh_segment(tmp_path: Path) -> None:
         "retry attempts",
         "how is it added",
     ):
-        expected = search(fresh.index, query, embedder=embedder, read_text=fresh.read)
-        found = search(index, query, embedder=embedder, read_text=fresh.read)
+        expected = search(fresh.index, query, equipment)
+        found = search(index, query, equipment)
         assert as_seen(found) == as_seen(expected)
         assert found.evidence == expected.evidence
         assert found.probability == expected.probability
@@ -255,9 +259,9 @@ def test_equal_files_come_by_path_however_they_are_stored(tmp_path: Path, n_segm
 
 
 def test_a_name_of_which_only_parts_are_known_is_said_and_weak(tree: Tree) -> None:
-    guess = search(tree.index, "total_customer_rate", read_text=tree.read)
+    guess = search(tree.index, "total_customer_rate", Equipment(read_text=tree.read))
     among_words = search(tree.index, "where is total_customer_rate used by the cart")
-    known = search(tree.index, "taxRate", read_text=tree.read)
+    known = search(tree.index, "taxRate", Equipment(read_text=tree.read))
 
     said = "in no indexed file as written, only in parts: 'total_customer_rate'"
     assert said in guess.notes

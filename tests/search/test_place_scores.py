@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.search.trees import Tree
 
+from wherein.search.equipment import Equipment
 from wherein.search.finding import Found, find
 from wherein.search.place_scores import PLACE_SIGNALS, place_scores, place_signals
 
@@ -18,7 +19,7 @@ def lines_of(found: Found) -> NDArray[np.uint32]:
 
 def ask(folder: Path, query: str) -> Found:
     tree = Tree(folder, {"shop.py": f"{PAY}\n\n{REFUND}", "other.py": "x = 1\n"})
-    return find(tree.index, query, None, None, (), (), tree.read)
+    return find(tree.index, query, None, Equipment(read_text=tree.read))
 
 
 def test_each_signal_says_what_it_promises(tmp_path: Path) -> None:

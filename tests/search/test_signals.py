@@ -7,6 +7,7 @@ import pytest
 from tests.search.trees import Tree
 
 from wherein.embed.hashing import HashingEmbedder
+from wherein.search.equipment import Equipment
 from wherein.search.path_facts import path_facts
 from wherein.search.pipeline import Features, explain_features
 from wherein.search.signal_groups.aggregation import reciprocal_ranks
@@ -16,7 +17,9 @@ from wherein.search.signals import SIGNALS
 def signals(tree: Tree, query: str, **arguments: object) -> dict[str, dict[str, float]]:
     """Path to signal to value."""
     found: Features = explain_features(
-        tree.index, query, embedder=tree.embedder, read_text=tree.read, **arguments
+        tree.index,
+        query,
+        Equipment(embedder=tree.embedder, read_text=tree.read, **arguments),  # type: ignore[arg-type]
     )
     return {
         path: dict(zip(found.names, map(float, row), strict=True))

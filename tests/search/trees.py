@@ -8,6 +8,7 @@ from pathlib import Path
 from wherein.embed.protocol import Embedder
 from wherein.indexing.digest import digest
 from wherein.search import pipeline
+from wherein.search.equipment import Equipment
 from wherein.search.filters import Filters
 from wherein.settings import Settings
 from wherein.store.segment import Segment, write_segment
@@ -51,10 +52,9 @@ class Tree:
         return pipeline.search(
             self.index,
             query,
+            Equipment(embedder=self.embedder, read_text=self.read),
             limit=limit,
             filters=Filters(**filters),  # type: ignore[arg-type]
-            embedder=self.embedder,
-            read_text=self.read,
         )
 
     def found(self, query: str, **filters: object) -> list[str]:

@@ -15,6 +15,7 @@ from wherein.measure.arms import Found, Opened
 from wherein.measure.replay_index import ReplayIndexer
 from wherein.measure.replay_trees import TextTree
 from wherein.measure.requests import Request
+from wherein.search.equipment import Equipment
 from wherein.search.history_source import HistorySource
 from wherein.search.pipeline import search
 from wherein.search.query import understand
@@ -117,11 +118,13 @@ class IndexArm:
         answer = search(
             index,
             text,
+            Equipment(
+                embedder=self._shared.embedder if is_hybrid else None,
+                sources=sources,
+                own_names=self._shared.own_names,
+                read_text=tree.text,
+            ),
             limit=_LIMIT,
-            embedder=self._shared.embedder if is_hybrid else None,
-            sources=sources,
-            own_names=self._shared.own_names,
-            read_text=tree.text,
         )
         return tuple(
             Opened(

@@ -18,6 +18,7 @@ from wherein.measure.fit_examples import ExamplesBuilder
 from wherein.measure.replay_start import Progress, ReplayPlan, open_replay
 from wherein.measure.replay_trees import TextTree, read_tree
 from wherein.measure.requests import Request, Wanted, is_pool_path
+from wherein.search.equipment import Equipment
 from wherein.search.pipeline import explain_features
 from wherein.settings import Settings
 from wherein.walk.classify import classify, skip_reason
@@ -92,10 +93,12 @@ def _add(builder: ExamplesBuilder, shared: Shared, tree: TextTree, request: Requ
         features = explain_features(
             index,
             request.text,
-            embedder=shared.embedder,
-            sources=(source,) if source is not None else (),
-            own_names=shared.own_names,
-            read_text=tree.text,
+            Equipment(
+                embedder=shared.embedder,
+                sources=(source,) if source is not None else (),
+                own_names=shared.own_names,
+                read_text=tree.text,
+            ),
         )
     except QueryError:
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from wherein.embed.protocol import CHANGED_HINT, Embedder
 from wherein.errors import ProviderError
-from wherein.glossary import Glossary
+from wherein.search.equipment import Equipment
 from wherein.search.filters import Filters, Masks, masks, with_scopes
 from wherein.search.literal import (
     LITERAL_FILES,
@@ -26,7 +25,6 @@ from wherein.search.retrievers import (
     MAX_CANDIDATES,
     Candidates,
     FileScores,
-    SignalSource,
     file_scores,
     find_candidates,
     lexical_scores,
@@ -52,23 +50,15 @@ class Found:
     postings_read: int
 
 
-def find(
-    index: TreeIndex,
-    text: str,
-    filters: Filters | None,
-    embedder: Embedder | None,
-    sources: Sequence[SignalSource],
-    own_names: Sequence[str],
-    read_text: TextReader | None,
-    glossary: Glossary | None = None,
-) -> Found:
+def find(index: TreeIndex, text: str, filters: Filters | None, equipment: Equipment) -> Found:
     """Return what a query's candidates have to show; arguments are `pipeline.search`'s.
 
     Raises:
         QueryError: The query is empty, or a filter names something unknown.
         PatternError: A glob does not compile.
     """
-    asked = understand(text, own_names=own_names, glossary=glossary)
+    embedder, sources, read_text = equipment.embedder, equipment.sources, equipment.read_text
+    asked = understand(text, own_names=equipment.own_names, glossary=equipment.glossary)
     narrowed, notes = with_scopes(filters or Filters(), asked.scopes, index)
     allowed = masks(index, narrowed)
     words, (similarities, model_notes) = _words_and_vectors(index, asked, embedder, allowed)
