@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,43 @@ def test_a_damaged_store_is_read_again(tmp_path: Path) -> None:
     (tmp_path / HISTORY_FILE).write_bytes(b"SQLite format 3\0" + b"\xff" * 3000)
     history = History(source(tmp_path / "repo"), tmp_path)
     assert subjects(history, tip, ["cart.py"])[0] == "start the cart"
+
+
+def changes(history: History, tip: str) -> list[list[bytes]]:
+    view = history.view(["cart.py", "tax.py"], tip)
+    assert view is not None
+    return [[bytes(view.shas[row]) for row in view.rows_changing(file)] for file in range(2)]
+
+
+def test_a_flipped_bit_in_what_was_read_is_read_again(tmp_path: Path) -> None:
+    tip = make_repository(tmp_path / "repo", STEPS)[-1]
+    found = source(tmp_path / "repo")
+    right = changes(History(found), tip)
+    path = tmp_path / HISTORY_FILE
+    HistoryStore(path).update(found, tip)
+    with closing(sqlite3.connect(path)) as database:
+        (whole,) = database.execute("SELECT data FROM blocks").fetchone()
+    for place in range(0, len(whole), len(whole) // 40):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE blocks SET data = ?", (bytes(damaged),))
+        assert changes(History(found, tmp_path), tip) == right
+        with closing(sqlite3.connect(path)) as database:
+            assert database.execute("SELECT data FROM blocks").fetchall() == [(whole,)]
+
+
+def test_a_file_damaged_anywhere_is_no_crash(tmp_path: Path) -> None:
+    tip = make_repository(tmp_path / "repo", STEPS)[-1]
+    found = source(tmp_path / "repo")
+    path = tmp_path / HISTORY_FILE
+    HistoryStore(path).update(found, tip)
+    whole = path.read_bytes()
+    for place in range(3, len(whole), len(whole) // 40):
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        History(found, tmp_path).view(["cart.py", "tax.py"], tip)
 
 
 def test_where_the_store_cannot_be_written_history_is_kept_in_memory(tmp_path: Path) -> None:

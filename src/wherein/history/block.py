@@ -27,13 +27,16 @@ __all__ = [
     "raw_shas",
 ]
 
-BLOCK_VERSION = 1
+BLOCK_VERSION = 2
 """Part of the store's recipe: another value makes the history be read again."""
 
 _MAX_BODY_CHARS = 3000
 """A message is searched and kept up to here; squashed pull requests repeat themselves after it."""
 
 _MAX_COUNT = 255
+
+_CRC_BYTES = 4
+"""A stored block begins with the checksum of the rest."""
 
 
 class _Packed(msgspec.Struct, array_like=True, frozen=True):
@@ -145,17 +148,22 @@ def encode_block(commits: Sequence[Commit], known_order: Mapping[str, int]) -> b
             msgspec.msgpack.encode([(a, s, b[:_MAX_BODY_CHARS]) for a, s, b in texts]), 1
         ),
     )
-    return msgspec.msgpack.encode(packed)
+    data = msgspec.msgpack.encode(packed)
+    return zlib.crc32(data).to_bytes(_CRC_BYTES, "little") + data
 
 
 def decode_block(data: bytes) -> Block:
     """Return the columns of a stored block; arrays are views of ``data``.
 
     Raises:
-        msgspec.DecodeError: The bytes are no block.
-        ValueError: A column's length does not fit.
+        ValueError: The bytes are not as they were written.
+        msgspec.DecodeError: They never were a block.
     """
-    p = msgspec.msgpack.decode(data, type=_Packed)
+    content = memoryview(data)[_CRC_BYTES:]
+    if zlib.crc32(content) != int.from_bytes(data[:_CRC_BYTES], "little"):
+        message = "a block of commits is damaged"
+        raise ValueError(message)
+    p = msgspec.msgpack.decode(content, type=_Packed)
     return Block(
         n=p.n,
         shas=np.frombuffer(p.shas, dtype=f"S{p.sha_bytes}"),

@@ -115,10 +115,10 @@ class HistoryStore:
         boundary = boundary_commits(git)
         with self._open() as database:
             self._check_recipe(database, boundary)
+            blocks = self._blocks(database)  # first: damage shows here
             if database.execute("SELECT 1 FROM tips WHERE sha = ?", (tip,)).fetchone():
                 return 0
             tips = [row[0] for row in database.execute("SELECT sha FROM tips ORDER BY sha")]
-            blocks = self._blocks(database)
             new = _unknown(_list_commits(git, tip, tips), blocks)
             with self._alone(len(new), progress) as has_waited:
                 if has_waited:  # another process has read them meanwhile
