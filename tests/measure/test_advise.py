@@ -71,6 +71,23 @@ def test_the_figures_behind_the_verdict_are_shown() -> None:
     assert "3.0 s of CPU" in text
 
 
+def test_every_arm_says_what_it_adds_and_what_it_costs(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    steps = [Step("start", {f"src/{w}.py": f"def {w}():\n    pass\n" for w in ("ant", "bee")})]
+    steps += [Step(f"ant number {i}", {"src/ant.py": f"def ant():\n    {i}\n"}) for i in range(4)]
+    make_repository(folder, steps)
+    settings = Settings(home=tmp_path / "home")
+    advice = advise(ToolContext(settings=settings, root=folder), commits=4)
+    assert [gain.arm for gain in advice.gains] == ["lexical", "semantic", "history", "hybrid"]
+    semantic = advice.gains[1]
+    assert semantic.rate == 1.0
+    assert semantic.seconds > 0
+    text = render(advice, PLAIN_STYLE).whole()
+    assert "CPU ms" in text
+    assert "semantic" in text
+    assert [gain.arm for gain in advise_on(folder).gains] == ["lexical", "history", "hybrid"]
+
+
 def advise_on(folder: Path) -> Advice:
     settings = Settings(home=folder.parent / "home", model="none")
     return advise(ToolContext(settings=settings, root=folder), commits=40)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.history.repositories import Step, add_commits, build_case, git, make_repository
+from tests.indexing.test_text_vectors import Model
 
 from wherein.errors import PathError, UsageError
 from wherein.glossary import GlossaryLine
@@ -234,6 +235,36 @@ def test_the_command_writes_a_page_and_keeps_the_commits_it_read(tmp_path: Path)
     with pytest.raises(PathError, match="cannot be written"):
         replay(told, commits=2, arm=["grep"], html="no/such/folder.html")
     assert steps == []  # nothing was searched for a page that nobody gets
+
+
+def test_a_model_that_reads_texts_is_given_each_only_once_over_all_replays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, STEPS)
+    models: list[Model] = []
+
+    def load(*_: object) -> Model:
+        models.append(Model())
+        return models[-1]
+
+    monkeypatch.setattr("wherein.measure.replay_start.load_embedder", load)
+    context = context_of(folder)
+    for _ in range(2):
+        report = replay(context, commits=5, mode="parent", arm=["semantic", "hybrid"], sizes=False)
+        assert report.n_requests == 5
+    first, second = models
+    assert len(first.given) == len(set(first.given)) >= len(FILES)
+    assert second.given == []
+    add_commits(
+        folder, [Step("tax of the basket", {"shop/tax.py": "def vat():\n    pass\n"})], start=9
+    )
+    add_commits(
+        folder, [Step("vat is low", {"shop/tax.py": "def vat():\n    return 1\n"})], start=10
+    )
+    replay(context, commits=2, mode="parent", arm=["semantic"], sizes=False)
+    # What the last commit before made of the basket, and what the first new one made of the tax.
+    assert [text.split("(")[0] for text in models[2].given] == ["def add_item", "def vat"]
 
 
 def test_dates_are_read_as_days() -> None:

@@ -19,7 +19,7 @@ WHEREIN_HELPS = "wherein helps"
 NOT_CLEAR = "no clear difference"
 UNKNOWN = "not known"
 
-_ARMS = ("grep", "lexical", "history", "hybrid")
+_ARMS = ("grep", "lexical", "semantic", "history", "hybrid")
 _ROUNDS = 3
 """Within three searches an agent has found it or begins to wander."""
 
@@ -46,6 +46,8 @@ class ArmGain:
     one_file_gain: float | None
     """The same over commits that changed one file."""
     median_tokens: float | None
+    seconds: float
+    """CPU time of one request, on average: what an answer costs, the index aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ def advise(context: ToolContext, repository: str = "", *, commits: int = 150) ->
         context.on_progress(Progress(step, n_done, n_total, 0, None))
 
     started = time.process_time()
-    plan = ReplayPlan(wanted=Wanted(n=commits), arms=_ARMS, with_sizes=False)
+    without = {"semantic"} if context.settings.model == "none" else set[str]()
+    arms = tuple(arm for arm in _ARMS if arm not in without)
+    plan = ReplayPlan(wanted=Wanted(n=commits), arms=arms, with_sizes=False)
     report = replay_repository(
         root,
         context.settings,
@@ -109,7 +113,7 @@ def advise(context: ToolContext, repository: str = "", *, commits: int = 150) ->
 
 
 def judge(report: ReplayReport, seconds: float = 0.0) -> Advice:
-    """Return the advice that a replay with the arms grep, lexical, history and hybrid gives."""
+    """Return the advice that a replay with grep and further arms gives."""
     n = report.n_requests
     gains = tuple(_gain(report, arm) for arm in report.arms if arm != "grep") if n else ()
     grep = report.figure("grep")
@@ -178,6 +182,7 @@ def _gain(report: ReplayReport, arm: str) -> ArmGain:
         gain=interval_of(differences),
         one_file_gain=sum(single) / len(single) if single else None,
         median_tokens=figure.median_tokens if figure is not None else None,
+        seconds=figure.mean_seconds if figure is not None else 0.0,
     )
 
 

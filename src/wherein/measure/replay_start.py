@@ -63,6 +63,8 @@ class Replay:
     contents: Contents
     selection: Selection
     """The requests, oldest first, with their kinds."""
+    family: Path | None = None
+    """Where vectors that a model elsewhere made are kept, too."""
 
     @property
     def name(self) -> str:
@@ -76,7 +78,9 @@ class Replay:
             ProviderError: A model elsewhere cannot be reached.
         """
         embedder = load_embedder(settings, access)
-        return Shared(ReplayIndexer(settings, embedder), embedder, self.history, (self.name,))
+        vectors = self.family / "vectors.sqlite" if self.family is not None else None
+        indexer = ReplayIndexer(settings, embedder, vectors)
+        return Shared(indexer, embedder, self.history, (self.name,))
 
 
 def open_replay(root: Path, plan: ReplayPlan, family: Path | None) -> Replay:
@@ -95,7 +99,7 @@ def open_replay(root: Path, plan: ReplayPlan, family: Path | None) -> Replay:
     _check(plan)
     git, history = open_history(root, family)
     contents = Contents(git)
-    return Replay(git, history, contents, _select(git, history, plan, contents))
+    return Replay(git, history, contents, _select(git, history, plan, contents), family)
 
 
 def open_history(root: Path, family: Path | None) -> tuple[Git, History]:

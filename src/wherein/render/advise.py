@@ -34,10 +34,12 @@ def render(result: object, style: Style) -> Rendered:
                 f"{gain.gain.mean:+.0%}",
                 f"{gain.gain.low:+.0%} to {gain.gain.high:+.0%}",
                 "-" if gain.median_tokens is None else f"{gain.median_tokens:.0f}",
+                f"{gain.seconds * 1000:.1f}",
             )
             for gain in advice.gains
         ]
-        parts.append("\n" + table(("arm", "in ten", "less grep", "95 % interval", "tokens"), rows))
+        heads = ("arm", "in ten", "less grep", "95 % interval", "tokens", "CPU ms")
+        parts.append("\n" + table(heads, rows))
     return Rendered(tuple(parts))
 
 
