@@ -25,7 +25,8 @@ class CancelledError(WhereinError):
     """The asker no longer wants the answer."""
 
 
-_FOREVER_S = 1e9
+_FOREVER_S = 86_400.0
+"""A day, the most that the setting takes."""
 
 
 def _no_progress(_progress: Progress) -> None:
