@@ -99,8 +99,11 @@ def _checked(name: str, value: object, example: object) -> object:
         if isinstance(value, bool):
             return value
     elif isinstance(example, int | float):
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            return type(example)(value)
+        number = _number(name, value, type(example))
+        if number is not None:
+            return number
+        lowest, highest = _RANGES[name]
+        hint = f"{hint}; from {lowest:g} to {highest:g}"
     elif isinstance(example, tuple):
         items = _strings(value)
         if items is not None:
@@ -114,6 +117,15 @@ def _checked(name: str, value: object, example: object) -> object:
     raise SettingsError(message, hint=hint)
 
 
+def _number(name: str, value: object, kind: type[int | float]) -> int | float | None:
+    """Return ``value`` as a ``kind`` without loss, None where it is out of range or no number."""
+    lowest, highest = _RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    number = kind(value) if lowest <= value <= highest else None
+    return number if number == value else None
+
+
 def _strings(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list | tuple):
         return None
@@ -121,6 +133,24 @@ def _strings(value: object) -> tuple[str, ...] | None:
     texts = tuple(item for item in items if isinstance(item, str))
     return texts if len(texts) == len(items) else None
 
+
+_DAY_SECONDS = 86_400
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "max_file_bytes": (1, 1_000_000_000),
+    "chunk_chars": (100, 100_000),
+    "rerank_files": (0, 60),
+    "rerank_weight": (0, 100),
+    "model_timeout_seconds": (0.1, _DAY_SECONDS),
+    "model_requests_per_minute": (0, 1_000_000),
+    "workers": (0, 256),
+    "refresh_seconds": (0, _DAY_SECONDS),
+    "map_tokens": (0, 1_000_000),
+    "focus_boost": (0, 1_000),
+    "identifier_boost": (0, 1_000),
+    "max_tokens": (100, 1_000_000),
+}
+"""Lowest and highest value of each number; outside, the setting was surely a slip."""
 
 _KINDS = frozenset(kind.value for kind in FileKind)
 

@@ -102,8 +102,8 @@ def test_text_leaves_only_after_the_user_was_told_and_the_key_is_written_nowhere
     said = re.search(r"note: source text leaves this machine for (.*)", first.stderr)
     assert said is not None
     assert re.fullmatch(
-        r"models\.invalid \(model text-embedding-3-small\) over http, which can be read on the way: "
-        r"up to about [\d,]+ tokens, less than \$0\.01",
+        r"models\.invalid \(model text-embedding-3-small\) over http, which can be read on the "
+        r"way: up to about [\d,]+ tokens, less than \$0\.01",
         said.group(1),
     )
     n_tokens = int(re.sub(r"\D", "", said.group(1).split("up to about")[1].split("tokens")[0]))
