@@ -267,6 +267,15 @@ def test_a_model_that_reads_texts_is_given_each_only_once_over_all_replays(
     assert [text.split("(")[0] for text in models[2].given] == ["def add_item", "def vat"]
 
 
+def test_a_folder_of_the_repository_is_replayed_as_the_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    make_repository(folder, STEPS)
+    plan = ReplayPlan(wanted=Wanted(n=5), mode="parent", arms=ALL_ARMS, with_sizes=False)
+    whole, part = run_replay(folder, plan), run_replay(folder / "shop", plan)
+    assert [case.ranks for case in part.outcomes] == [case.ranks for case in whole.outcomes]
+    assert any(case.ranks["history"] == 1 for case in part.outcomes)
+
+
 def test_dates_are_read_as_days() -> None:
     assert read_date("2025-01-31") == 1738281600
     assert read_date(None) is None

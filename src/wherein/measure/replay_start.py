@@ -103,12 +103,14 @@ def open_replay(root: Path, plan: ReplayPlan, family: Path | None) -> Replay:
 
 
 def open_history(root: Path, family: Path | None) -> tuple[Git, History]:
-    """Return git and the history of a folder or bare repository.
+    """Return git and the history of the whole repository of a folder, or of a bare one.
 
     Raises:
         PathError: There is no git repository.
     """
-    git = open_source(root)
+    found = open_source(root)
+    # Trees and requests name their files from the top, so history has to as well.
+    git = open_source(found.top) if found is not None else None
     if git is None:
         message = f"{str(root)!r} is not a git repository"
         raise PathError(message, hint="replay needs commits; the other tools work without")
