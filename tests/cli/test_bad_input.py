@@ -307,7 +307,8 @@ def test_an_index_that_cannot_be_kept_is_said(sandbox: Sandbox) -> None:
     indexed = sandbox.run("index", WHEREIN_HOME=str(no_folder))
     cleared = sandbox.run("clear", WHEREIN_HOME=str(no_folder))
 
-    assert indexed.exit_code == 1
+    assert indexed.exit_code == 2
+    assert "  not indexed\n" in indexed.stdout
     assert f"note: the index in {no_folder} cannot be written" in indexed.stdout
     assert cleared.stdout == f"no index of {sandbox.root} to remove\n"
 

@@ -34,6 +34,8 @@ def show_bytes(n_bytes: int) -> str:
 
 
 def _state(item: WorkspaceStatus) -> str:
+    if not item.is_kept:
+        return "files changed since, and what changed could not be written"
     if item.is_outdated:
         return "made with another model or version; the next search makes it anew"
     if item.not_covered:
@@ -56,7 +58,8 @@ def _models(item: WorkspaceStatus) -> str:
 def _workspace(item: WorkspaceStatus, style: Style) -> str:
     lines = [style.paint("path", show_path(item.root))]
     if not item.is_indexed:
-        lines.append("  not indexed; the first search does it, or: wherein index")
+        how = "; the first search does it, or: wherein index" if item.is_kept else ""
+        lines.append(f"  not indexed{how}")
         lines.append(f"  {_models(item)}")
         lines.extend(_ranking(item))
         return "".join(f"{line}\n" for line in lines)

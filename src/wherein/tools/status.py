@@ -52,6 +52,8 @@ class WorkspaceStatus:
     """True when another model, or another version, made it: the next search makes it anew."""
     n_indexed_now: int = 0
     """Files read and indexed by this call."""
+    is_kept: bool = True
+    """False when this call could not write what it indexed; a note says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class StatusResult:
     workspaces: tuple[WorkspaceStatus, ...]
     home: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_failed(self) -> bool:
+        """True when an index could not be written."""
+        return not all(workspace.is_kept for workspace in self.workspaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,4 +220,5 @@ def _index(context: ToolContext, root: Path) -> tuple[WorkspaceStatus, tuple[str
     coverage = workspace.refresh(progress=context.report)
     workspace.read_history(progress=context.report)
     found = _status(workspace, with_skipped=False)
-    return replace(found, n_indexed_now=coverage.files_indexed), coverage.notes
+    is_kept = coverage.layouts[0] == workspace.layout
+    return replace(found, n_indexed_now=coverage.files_indexed, is_kept=is_kept), coverage.notes
