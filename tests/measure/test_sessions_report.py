@@ -1,6 +1,7 @@
 """Figures over sessions as a page and as a table."""
 
 import html.parser
+import re
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tests.measure.test_sessions import DAY, session
 
 from wherein.external.run import run
+from wherein.measure.report_charts import color_of
 from wherein.measure.sessions import SessionsReport, measure_sessions
 from wherein.measure.sessions_html import to_html
 from wherein.render.rendered import PLAIN
@@ -44,6 +46,15 @@ def test_a_page_draws_each_agent_and_each_slow_session() -> None:
     assert tags.count("details") == 4
     assert "x: no access" in page
     assert to_html(sample()) == page
+
+
+def test_an_agent_has_the_same_color_in_every_plot() -> None:
+    undated = session("a", ("Grep", "x"), start=None, agent="codex")  # in no week
+    dated = session("b", ("Grep", "x"), agent="gemini")
+    page = to_html(measure_sessions([undated, dated]))
+    (point,) = re.findall(r"<circle[^>]*fill:var\(([^)]*)\)\"><title>gemini", page)
+    assert point == color_of(2)
+    assert page.count(f"fill:var({color_of(2)})") > 2
 
 
 def test_a_page_over_nothing_says_so() -> None:

@@ -56,6 +56,10 @@ def test_sub_agents_beside_and_inside_a_transcript_are_rolled_in_once(tmp_path: 
     ]
     assert session.n_assistant_messages == 3
     assert prompts_of(session) == ["find it"]
+    (tmp_path / "s1" / "subagents" / "agent-ab12.meta.json").unlink()
+    (untold,) = read(main)
+    assert [(a.subagent_id, a.type) for a in untold.subagents] == [("ab12", "unknown")]
+    assert untold.calls == session.calls
 
 
 def test_what_a_sub_agent_did_in_its_own_file_stands_where_it_happened(tmp_path: Path) -> None:

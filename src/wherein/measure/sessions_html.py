@@ -85,8 +85,8 @@ def _weeks(report: SessionsReport) -> str:
     weeks = [group.label for group in report.by_week if group.label != UNDATED][-_MAX_WEEKS:]
     if not weeks:
         return ""
-    series: list[tuple[str, list[tuple[int, SessionGroup]]]] = []
-    for agent in report.by_agent:
+    series: list[tuple[str, str, list[tuple[int, SessionGroup]]]] = []
+    for number, agent in enumerate(report.by_agent):
         mine = [one for one in report.sessions if one.agent == agent.label]
         points = [
             (at, group_sessions(week, [one for one in mine if week_of(one.started) == week]))
@@ -94,7 +94,7 @@ def _weeks(report: SessionsReport) -> str:
         ]
         points = [(at, group) for at, group in points if group.n_sessions]
         if points:
-            series.append((agent.label, points))
+            series.append((agent.label, color_of(number + 1), points))
     return (
         "<h2>Searches before the first edit by week and agent</h2>"
         + _week_plot(weeks, series)
@@ -104,10 +104,11 @@ def _weeks(report: SessionsReport) -> str:
 
 
 def _week_plot(
-    weeks: Sequence[str], series: Sequence[tuple[str, list[tuple[int, SessionGroup]]]]
+    weeks: Sequence[str], series: Sequence[tuple[str, str, list[tuple[int, SessionGroup]]]]
 ) -> str:
+    """Draw the series: an agent, its color (as in the other plots), and its weeks."""
     top = 4 * ceil(
-        max([SLOW_SEARCHES + 1.0, *(g.mean_searches for _, points in series for _, g in points)])
+        max([SLOW_SEARCHES + 1.0, *(g.mean_searches for *_, points in series for _, g in points)])
         / 4
     )
     width = _WIDTH - _LEFT - _RIGHT
@@ -138,8 +139,7 @@ def _week_plot(
         for at, week in enumerate(weeks)
         if at % every == 0
     )
-    for number, (agent, points) in enumerate(series):
-        color = color_of(number + 1)
+    for number, (agent, color, points) in enumerate(series):
         line = " ".join(f"{x_of(at):.1f},{y_of(g.mean_searches):.1f}" for at, g in points)
         parts.append(
             f'<polyline points="{line}" fill="none" stroke-width="2" style="stroke:var({color})"/>'
