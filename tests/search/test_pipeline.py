@@ -20,7 +20,8 @@ from wherein.search.retrievers import (
     lexical_scores,
 )
 from wherein.search.signals import SIGNALS
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, Evidence
 

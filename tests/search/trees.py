@@ -11,7 +11,8 @@ from wherein.search import pipeline
 from wherein.search.equipment import Equipment
 from wherein.search.filters import Filters
 from wherein.settings import Settings
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.store.tree_index import TreeIndex
 from wherein.types import Answer, FileStat, Record, SourceFile
 from wherein.walk.classify import classify

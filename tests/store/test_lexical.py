@@ -11,7 +11,8 @@ from tests.store.test_tree_index import TERMS, open_tree, tree
 from wherein.store.formula import FIELD_WEIGHTS, Bm25f, FieldWeight
 from wherein.store.lexical import score_chunks
 from wherein.store.path_terms import path_stem, path_term_counts
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.store.tree_index import TreeIndex
 from wherein.tokens import count_terms, scan_words
 from wherein.types import FIELDS

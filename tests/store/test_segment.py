@@ -5,7 +5,8 @@ import pytest
 
 from tests.store.records import record, source_file
 from wherein.errors import CorruptIndexError, NewerIndexError, StoreError
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.types import FileFlag, FileKind
 
 CART = record(

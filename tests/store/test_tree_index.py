@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.store.records import record, source_file
 from wherein.errors import CorruptIndexError
 from wherein.store.lexical import score_chunks
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.store.vectors import quantize
 from wherein.types import Record

@@ -24,7 +24,9 @@ from wherein.store.layout import Layout
 from wherein.store.manifest import SegmentUse
 from wherein.store.record_format import decode_record
 from wherein.store.records import RecordKey, RecordStore, StoredRecord
-from wherein.store.segment import SEGMENT_VERSION, Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_format import SEGMENT_VERSION
+from wherein.store.segment_writing import write_segment
 from wherein.types import Record, SourceFile
 
 __all__ = ["Builder", "is_sound"]

@@ -22,7 +22,8 @@ from wherein.indexing.update import today
 from wherein.measure.replay_trees import Contents, TextTree
 from wherein.settings import Settings
 from wherein.store.record_format import decode_record, encode_record
-from wherein.store.segment import Segment, write_segment
+from wherein.store.segment import Segment
+from wherein.store.segment_writing import write_segment
 from wherein.store.tree_index import TreeIndex
 from wherein.store.vector_cache import VectorCache
 from wherein.types import FileFlag, FileStat, Record, SourceFile
