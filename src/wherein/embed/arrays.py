@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["normalised", "weighted_sums"]
+__all__ = ["normalised", "product", "weighted_sums"]
 
 _DENSE_LIMIT = 1 << 22
 """Cells of the chunk-by-term weight matrix that are filled at once (16 MB): a file of many chunks
@@ -17,6 +17,16 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     usable = np.isfinite(lengths) & (lengths > 0)
     return np.where(usable, vectors / np.where(usable, lengths, 1.0), 0.0).astype(np.float32)
+
+
+def product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the matrix product of finite numbers, without warnings.
+
+    BLAS kernels compute on what lies beside the operands and raise the processor's flag of an
+    invalid value for it (numpy issue 24067), though the result is right.
+    """
+    with np.errstate(invalid="ignore"):
+        return left @ right
 
 
 def weighted_sums(
@@ -46,5 +56,5 @@ def weighted_sums(
         rows = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
         dense = np.zeros((last - first, len(table)), np.float32)
         dense[rows, columns[begin:end]] = weights[begin:end]
-        np.matmul(dense, table, out=sums[first:last])
+        sums[first:last] = product(dense, table)
     return sums

@@ -15,7 +15,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.arrays import normalised, weighted_sums
+from wherein.embed.arrays import normalised, product, weighted_sums
 from wherein.embed.pieces import piece_buckets
 from wherein.embed.weights import Weights, open_weights
 from wherein.embed.words import query_features
@@ -77,7 +77,7 @@ class BundledEmbedder:
         ids, columns = np.unique(terms.term_ids, return_inverse=True)
         rows = self._rows(ids)
         passage_weights = np.where(rows >= 0, self._weights.passage_weights[rows], np.float32(1))
-        weights = (_LOG_COUNTS[terms.counts] @ self._weights.field_weights).astype(np.float32)
+        weights = product(_LOG_COUNTS[terms.counts], self._weights.field_weights).astype(np.float32)
         weights *= passage_weights[columns]
         unknown = np.flatnonzero(rows < 0)
         made = self._passage_terms(ids[unknown].tolist(), strings)
@@ -110,7 +110,7 @@ class BundledEmbedder:
         weights[rows < 0] = 0.0
         unknown = [term for term, row in zip(plain, rows.tolist(), strict=False) if row < 0]
         pieces = self._made(unknown, self._weights.query_weights).sum(axis=0)
-        known = weights @ self._table[rows].astype(np.float32)
+        known = product(weights, self._table[rows].astype(np.float32))
         return normalised((known + pieces)[None, :])[0]
 
     def _passage_terms(

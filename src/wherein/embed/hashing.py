@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.embed.arrays import normalised, weighted_sums
+from wherein.embed.arrays import normalised, product, weighted_sums
 from wherein.tokens import count_terms, scan_words, term_id
 from wherein.types import ChunkTerms
 
@@ -43,7 +43,7 @@ class HashingEmbedder:
         counts = count_terms(scan_words(text))
         ids = np.array([term_id(term) for term in counts], np.uint64)
         weights = np.log1p(np.array(list(counts.values()), np.float32))
-        return normalised((weights @ self._table(ids))[None, :])[0]
+        return normalised(product(weights, self._table(ids))[None, :])[0]
 
     def _table(self, ids: NDArray[np.uint64]) -> NDArray[np.float32]:
         """Return the vectors of the terms, shape ``(len(ids), dim)``."""
