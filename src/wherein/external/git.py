@@ -21,6 +21,7 @@ from wherein.external.git_command import (
     refusal,
     run_git,
 )
+from wherein.external.git_folder import GitFolder
 from wherein.external.git_index import (
     GITLINK,
     SYMLINK,
@@ -63,9 +64,9 @@ class Git:
         """What all working trees of the repository family share."""
 
     @property
-    def is_linked_worktree(self) -> bool:
-        """Whether this is a worktree made by ``git worktree add``."""
-        return self.git_dir != self.common_dir
+    def folder(self) -> GitFolder:
+        """What the files of the repository say without git."""
+        return GitFolder(self.top, self.git_dir, self.common_dir)
 
     @property
     def prefix(self) -> str:

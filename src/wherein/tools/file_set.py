@@ -25,7 +25,6 @@ from pathlib import Path
 
 from wherein.errors import ExternalError, MissingProgramError, ProgramTimeoutError
 from wherein.external.git import Git, has_repository_above
-from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep import Ripgrep, Walked
 from wherein.external.ripgrep_report import is_read_otherwise
 from wherein.settings import Settings
@@ -100,15 +99,14 @@ def ripgrep_at(program: Ripgrep, root: Path, git: Git | None) -> Ripgrep:
     """Return ripgrep ready to work in ``root``, with what git's settings say of ignore rules."""
     if git is None:
         return program.at(root, is_in_git=False)
-    folder = GitFolder(git.top, git.git_dir, git.common_dir)
-    excludes = [folder.excludes_file()]
+    excludes = [git.folder.excludes_file()]
     if git.common_dir != git.top / ".git":  # ripgrep looks only beside the working tree
         excludes.append(git.common_dir / "info" / "exclude")
     return program.at(
         root,
         is_in_git=True,
         ignore_files=[path for path in excludes if path is not None and path.is_file()],
-        folds_rules=folder.ignores_case(),
+        folds_rules=git.folder.ignores_case(),
     )
 
 

@@ -19,7 +19,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from wherein.errors import PathError
-from wherein.external.git_folder import GitFolder
 from wherein.external.ripgrep_options import VERSION_CONTROL_FOLDERS
 from wherein.tools.stamps import Stamp, Stamps, UnsettledError, stamp_of
 from wherein.walk.reading import read_file
@@ -175,7 +174,7 @@ class WalkMemory:
 def _rules(walk: Walk, git: Git, folders: Mapping[str, _Folder]) -> Iterator[str]:
     """Yield the files with ignore rules, there or not; of a link what it leads to, too."""
     inside = (f"{walk.root}/{path}" for folder in folders.values() for path in folder.rules)
-    excludes = _git_folder(git).excludes_file()
+    excludes = git.folder.excludes_file()
     others = (git.common_dir / "info" / "exclude", *((excludes,) if excludes else ()))
     for path in (*inside, *_places_above(walk), *map(str, others)):
         yield path
@@ -187,17 +186,13 @@ def _repository_files(walk: Walk, git: Git) -> Iterator[str]:
     """Yield what says which repository this is, what it tracks, and how rules are read."""
     yield str(git.git_dir / "index")
     yield str(git.git_dir / "commondir")
-    for path in _git_folder(git).settings_files():
+    for path in git.folder.settings_files():
         yield str(path)
     for folder in (walk.root, *walk.root.parents):
         if not (folder / ".git").is_dir():  # one that is a folder shows in the index below it
             yield str(folder / ".git")
         if folder == git.top:
             return
-
-
-def _git_folder(git: Git) -> GitFolder:
-    return GitFolder(git.top, git.git_dir, git.common_dir)
 
 
 def _list_folders(

@@ -313,9 +313,7 @@ class _Comparison:
     def _compare_index(self, git: Git, new: set[str]) -> set[str]:
         """Apply a changed index: tracked paths are in; return those that are in no longer."""
         index: Index = git.index()
-        repository = Repository(
-            GitFolder(git.top, git.git_dir, git.common_dir), "", index.written_ns, git
-        )
+        repository = Repository(git.folder, "", index.written_ns, git)
         cut = len(git.prefix)
         tracked: set[str] = set()
         for entry in index.entries:

@@ -73,7 +73,7 @@ def gather_repository(
     git: Git, prefix: str, found: Gathered, include: IgnoreRules | None, depth: int
 ) -> None:
     """Add the files of one working tree as git lists them."""
-    folder = GitFolder(git.top, git.git_dir, git.common_dir)
+    folder = git.folder
     watch_repository(folder, git.root, found)
     index = git.index()
     repository = Repository(folder, prefix, index.written_ns, git)
