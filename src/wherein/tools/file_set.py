@@ -150,11 +150,16 @@ def tracked_but_ignored(git: Git) -> list[str]:
 
 
 def _all_tracked_but_ignored(git: Git) -> list[str]:
+    return _listed(git, "--cached", "--ignored", "--exclude-standard") or []
+
+
+def _listed(git: Git, *options: str) -> list[str] | None:
+    """Return what ``git ls-files`` lists: None when it refuses, nothing when it does not answer."""
     try:
-        done = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+        done = git.run("ls-files", "-z", *options)
     except (MissingProgramError, ProgramTimeoutError):
         return []
-    return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else []
+    return os.fsdecode(done.stdout).split("\0")[:-1] if done.returncode == 0 else None
 
 
 def tracked_among(git: Git, ignored: Sequence[str]) -> list[str]:
@@ -166,13 +171,10 @@ def tracked_among(git: Git, ignored: Sequence[str]) -> list[str]:
         return []
     if len(ignored) > MAX_PATHSPECS:
         return _all_tracked_but_ignored(git)
-    try:
-        done = git.run("ls-files", "-z", "--cached", "--", *ignored)
-    except (MissingProgramError, ProgramTimeoutError):
-        return []
-    if done.returncode != 0:  # one of them lies in a submodule
+    tracked = _listed(git, "--cached", "--", *ignored)
+    if tracked is None:  # one of them lies in a submodule
         return _all_tracked_but_ignored(git)
-    return list(dict.fromkeys(os.fsdecode(done.stdout).split("\0")[:-1]))
+    return list(dict.fromkeys(tracked))
 
 
 def _may_be_tracked(git: Git, ignored: Sequence[str]) -> bool:
@@ -214,17 +216,11 @@ def find_extra_files(
 
 def _git_says(git: Git, ignored: Sequence[str]) -> list[str]:
     """Return the files that git lists among what ripgrep ignored."""
-    try:
-        if len(ignored) <= MAX_PATHSPECS:
-            done = git.run(
-                "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *ignored
-            )
-            if done.returncode == 0:
-                return os.fsdecode(done.stdout).split("\0")[:-1]
-    except MissingProgramError:
-        return []
+    listed = None
+    if len(ignored) <= MAX_PATHSPECS:
+        listed = _listed(git, "--cached", "--others", "--exclude-standard", "--", *ignored)
     # Too many, or one of them lies in a submodule: ask for the tracked ones alone.
-    return _all_tracked_but_ignored(git)
+    return _all_tracked_but_ignored(git) if listed is None else listed
 
 
 def regular_files(root: Path, paths: Iterable[str]) -> list[str]:
