@@ -1,4 +1,4 @@
-"""Says which files ripgrep cannot find a text in because they are written in another encoding.
+"""Says how files are written, and in which ripgrep finds no text for that reason.
 
 Ripgrep compares bytes: what is not ASCII it takes for UTF-8. Read and search decode files, and so
 show text that a grep misses.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.errors import PathError, WhereinError
@@ -19,7 +20,7 @@ from wherein.walk.reading import read_file
 if TYPE_CHECKING:
     from wherein.tools.grep_search import Search
 
-__all__ = ["note_other_encodings", "note_unmarked"]
+__all__ = ["encoding_of", "note_other_encodings", "note_unmarked"]
 
 MAX_FILES = 500
 MAX_FILE_BYTES = 1 << 20
@@ -46,6 +47,17 @@ _LABELS = {
     "latin-1": "latin1",
 }
 """What ripgrep calls Python's encodings, where the names differ."""
+
+
+def encoding_of(root: Path, path: str) -> str:
+    """Return how a file is written; empty for what is no text, or cannot be read."""
+    from wherein.walk.encoding import decode
+
+    try:
+        decoded = decode(read_file(root, path, MAX_FILE_BYTES).data)
+    except PathError:
+        return ""
+    return decoded.encoding if decoded is not None else ""
 
 
 def note_other_encodings(search: Search) -> None:
@@ -97,8 +109,6 @@ def note_unmarked(search: Search) -> None:
 
 def _other_encodings(search: Search) -> Iterator[tuple[str, str]]:
     """Yield the searched files that are text but not UTF-8, with their encodings."""
-    from wherein.walk.encoding import decode
-
     chosen = search.options
     options = SearchOptions(
         (NOT_UTF8,),
@@ -109,13 +119,9 @@ def _other_encodings(search: Search) -> Iterator[tuple[str, str]]:
     for path in _listed(search, options, search.paths)[:MAX_FILES]:
         if search.keep.refusal(path):
             continue
-        try:
-            data = read_file(search.ripgrep.folder, path, MAX_FILE_BYTES).data
-        except PathError:
-            continue
-        decoded = decode(data)
-        if decoded is not None and not decoded.encoding.startswith("utf-8"):
-            yield path, decoded.encoding
+        encoding = encoding_of(search.ripgrep.folder, path)
+        if encoding and not encoding.startswith("utf-8"):
+            yield path, encoding
 
 
 def _listed(search: Search, options: SearchOptions, paths: list[str]) -> list[str]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from wherein.errors import PathError
 from wherein.external.ripgrep import Ripgrep
 from wherein.external.ripgrep_options import SearchOptions
 from wherein.tools.file_paths import Scope
+from wherein.tools.grep_encodings import encoding_of
 from wherein.tools.grep_found import FoundFile, path_order
 from wherein.tools.grep_rows import make_rows
 from wherein.tools.grep_search import Search
@@ -28,9 +28,6 @@ from wherein.walk.paths import show_path
 __all__ = ["Symbols", "make_result"]
 
 MAX_EXAMPLES = 3
-
-ENCODING_BYTES = 1 << 20
-"""How much of a file is read to tell its encoding."""
 
 Symbols = Callable[[str, Sequence[int]], Sequence[str]]
 """Returns for lines of a file the name of the definition around each."""
@@ -57,7 +54,7 @@ def make_result(
     n_total = n_matches if is_content else len(found)
     page = _Page(request.offset, request.limit)
     if is_content:
-        page.take_rows(found, request)
+        page.take_rows(found)
     else:
         page.take_files(found)
     n_searched = sum(search.n_searched for search in searches)
@@ -129,27 +126,21 @@ class _Page:
         self.files = [FileCount(shown, file.count if is_count else 0) for _, file, shown in page]
         self.n_taken = len(self.files)
 
-    def take_rows(self, found: Sequence[_Found], request: GrepRequest) -> None:
+    def take_rows(self, found: Sequence[_Found]) -> None:
         """Decode only what the page shows."""
-        options = request.options
         first, last = self.offset, self.offset + self.limit
         for search, file, shown in found:
             if last <= 0:
                 return
             count = file.count
             if first < count:
-                self._take_lines(search, file, shown, max(0, first), last, options)
+                self._take_lines(search, file, shown, max(0, first), last)
             first, last = first - count, last - count
 
     def _take_lines(
-        self,
-        search: Search,
-        file: FoundFile,
-        shown: str,
-        first: int,
-        last: int,
-        options: SearchOptions,
+        self, search: Search, file: FoundFile, shown: str, first: int, last: int
     ) -> None:
+        options = search.options
         if options.only_matching:  # a line may be several rows
             lines, n_before = file.read()
         else:
@@ -158,7 +149,7 @@ class _Page:
             lines,
             shown,
             only_matching=options.only_matching,
-            find_encoding=partial(_encoding, search, file),
+            find_encoding=partial(encoding_of, search.ripgrep.folder, file.path),
         )
         self._cut(list(rows), first - n_before, last - n_before, options)
 
@@ -178,19 +169,6 @@ class _Page:
                     self.rows.append(row)
             elif row.line in near:
                 self.rows.append(row)
-
-
-def _encoding(search: Search, file: FoundFile) -> str:
-    """Return how a file with lines that are not UTF-8 is written; empty when nobody knows."""
-    from wherein.walk.encoding import decode
-    from wherein.walk.reading import read_file
-
-    try:
-        data = read_file(search.ripgrep.folder, file.path, ENCODING_BYTES).data
-    except PathError:
-        return ""
-    decoded = decode(data)
-    return decoded.encoding if decoded is not None else ""
 
 
 def _notes(
