@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -55,20 +55,16 @@ def install(
     around = surroundings(invocation, scope)
     chosen = CLIENTS if all else _chosen(clients, around)
     ledger = Ledger(ledger_path(invocation.environment, around.home))
-    made = ledger.made_folders()
-    changes = [
+    changes = (
         change
         for client in chosen
         for target in client.targets(around, scope)
         if instructions or not target.is_instruction
         for change in put(client, target, ledger, dry_run=dry_run)
-    ]
-    if not dry_run:
-        remove_empty(made)
-        ledger.keep_folders(made)
-        ledger.save()
+    )
+    done = _done(changes, ledger, dry_run=dry_run)
     notes = () if chosen else ("no agent found here; name one, or use --all",)
-    return InstallResult(tuple(changes), dry_run, notes)
+    return InstallResult(done, dry_run, notes)
 
 
 def uninstall(
@@ -86,19 +82,24 @@ def uninstall(
     around = surroundings(invocation, scope)
     chosen = _named(clients) if clients else CLIENTS
     ledger = Ledger(ledger_path(invocation.environment, around.home))
-    found = (
+    changes = (
         change
         for client in chosen
         for target in client.targets(around, scope)
         for change in take_out(client, target, ledger, dry_run=dry_run)
     )
+    return InstallResult(_done(changes, ledger, dry_run=dry_run), dry_run)
+
+
+def _done(changes: Iterable[Change], ledger: Ledger, *, dry_run: bool) -> tuple[Change, ...]:
+    """Make the changes one after another, and have the ledger say what there is now."""
     made = ledger.made_folders()
-    changes = tuple(found)
+    done = tuple(changes)
     if not dry_run:
         remove_empty(made)
         ledger.keep_folders(made)
         ledger.save()
-    return InstallResult(changes, dry_run)
+    return done
 
 
 def render(result: object, style: Style) -> Rendered:

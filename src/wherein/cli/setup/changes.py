@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 
 from wherein.cli.setup.clients import Client
@@ -84,7 +84,7 @@ def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -
     held = ledger.entries.get(key)
     if after == before:
         if held is not None and client.name not in held.clients:
-            ledger.entries[key] = _shared(held, client)
+            ledger.entries[key] = replace(held, clients=(*held.clients, client.name))
         return Change(client.name, shown, "unchanged")
     action = "added" if before is None else "changed"
     change = Change(client.name, shown, action, diff=_diff(shown, before or "", after))
@@ -103,11 +103,6 @@ def _install(client: Client, target: Target, ledger: Ledger, *, dry_run: bool) -
         held.made_folders if held else made,
     )
     return change
-
-
-def _shared(entry: Entry, client: Client) -> Entry:
-    clients = (*entry.clients, client.name)
-    return Entry(entry.insertion, clients, entry.was_absent, entry.made_folders)
 
 
 def _undone(text: str, target: Target, held: Entry | None) -> str:
@@ -130,8 +125,7 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
             return None
         if held is not None and set(held.clients) - {client.name}:
             others = tuple(name for name in held.clients if name != client.name)
-            entry = Entry(held.insertion, others, held.was_absent, held.made_folders)
-            ledger.entries[key] = entry
+            ledger.entries[key] = replace(held, clients=others)
             return None
         after = _undone(before, target, held) if held else without_target(before, target)
     except (WhereinError, OSError, UnicodeDecodeError) as error:
