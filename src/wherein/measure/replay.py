@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wherein.errors import PathError, UsageError
+from wherein.errors import UsageError
+from wherein.measure.page_file import check_page, write_page
 from wherein.tools.context import Progress, ToolContext
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from wherein.measure.report import ReplayReport
     from wherein.measure.requests import Wanted
 
-__all__ = ["family_of", "read_date", "replay", "write_page"]
+__all__ = ["family_of", "read_date", "replay"]
 
 
 def replay(
@@ -87,12 +88,14 @@ def replay(
             raise UsageError(message, hint="run replay once with --fit and once without")
         return _fitted(root, context, plan.wanted, family, tell)
     if html is not None:
-        _check_page(context, html)
+        check_page(context, html)
     report = replay_repository(
         root, context.settings, plan, family=family, progress=tell, access=context.access
     )
     if html is not None:
-        write_page(context, html, report)
+        from wherein.measure.report_html import to_html
+
+        write_page(context, html, to_html(report, made=datetime.now(UTC)))
     return report
 
 
@@ -142,37 +145,6 @@ def family_of(context: ToolContext, root: Path) -> Path | None:
     if git is None:
         return None
     return Layout.of(context.settings.home, root, git.common_dir).family
-
-
-def write_page(context: ToolContext, name: str, report: ReplayReport) -> None:
-    """Write the report as one HTML file.
-
-    Raises:
-        PathError: It cannot be written.
-    """
-    from wherein.measure.report_html import to_html
-
-    try:
-        _page(context, name).write_text(to_html(report, made=datetime.now(UTC)), encoding="utf-8")
-    except OSError as error:
-        message = f"{name!r} cannot be written: {error.strerror}"
-        raise PathError(message, hint="name a file in a folder that exists") from error
-
-
-def _page(context: ToolContext, name: str) -> Path:
-    return (context.standing or context.root) / Path(name).expanduser()
-
-
-def _check_page(context: ToolContext, name: str) -> None:
-    """Refuse a page that cannot be written before minutes are spent on it.
-
-    Raises:
-        PathError: It is a folder, or in a folder that does not exist.
-    """
-    target = _page(context, name)
-    if target.is_dir() or not target.parent.is_dir():
-        message = f"{name!r} cannot be written"
-        raise PathError(message, hint="name a file in a folder that exists")
 
 
 def read_date(text: str | None) -> int | None:

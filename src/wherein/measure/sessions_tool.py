@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.errors import PathError
+from wherein.measure.page_file import write_page
 from wherein.measure.replay import read_date
 from wherein.tools.context import ToolContext
 
 if TYPE_CHECKING:
     from wherein.measure.sessions import SessionsReport
 
-__all__ = ["sessions", "write_text"]
+__all__ = ["sessions"]
 
 
 def sessions(
@@ -67,19 +68,5 @@ def sessions(
     if html is not None:
         from wherein.measure.sessions_html import to_html
 
-        write_text(context, html, to_html(report, made=datetime.now(UTC)))
+        write_page(context, html, to_html(report, made=datetime.now(UTC)))
     return report
-
-
-def write_text(context: ToolContext, name: str, text: str) -> None:
-    """Write a report to the file ``name``, seen from where the person stands.
-
-    Raises:
-        PathError: It cannot be written.
-    """
-    target = (context.standing or context.root) / Path(name).expanduser()
-    try:
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        message = f"{name!r} cannot be written: {error.strerror}"
-        raise PathError(message, hint="name a file in a folder that exists") from error
