@@ -22,7 +22,7 @@ from mcp.client import ClientRequestContext
 from mcp.client.stdio import stdio_client
 
 from wherein.errors import ExternalError, ProgramTimeoutError
-from wherein.external.start import clean_environment
+from wherein.external.start import clean_environment, no_git_above
 
 __all__ = ["McpServer", "ToolAnswer"]
 
@@ -119,8 +119,7 @@ def _opened(
         root = types.Root.model_validate({"uri": cwd.as_uri(), "name": cwd.name})
         return types.ListRootsResult(roots=[root])
 
-    # The server is to see this folder alone: git must not find a repository around it.
-    environment = clean_environment({"GIT_CEILING_DIRECTORIES": str(cwd.parent)})
+    environment = clean_environment(no_git_above(cwd))  # the server is to see this folder alone
     parameters = StdioServerParameters(
         command=argv[0], args=list(argv[1:]), env=environment, cwd=cwd
     )

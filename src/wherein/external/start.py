@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wherein.errors import MissingProgramError, PathError
 
-__all__ = ["READ_BYTES", "clean_environment", "kill", "program_name", "start"]
+__all__ = ["READ_BYTES", "clean_environment", "kill", "no_git_above", "program_name", "start"]
 
 READ_BYTES = 1 << 16
 """One read of a pipe: the capacity of a Linux pipe, so one read empties it."""
@@ -41,6 +41,14 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     if extra:
         environment.update(extra)
     return environment
+
+
+def no_git_above(folder: Path) -> dict[str, str]:
+    """Return the variables that keep git from finding a repository around ``folder``.
+
+    A copy of a tree may lie, as temporary folders may, in the repository that it is a copy of.
+    """
+    return {"GIT_CEILING_DIRECTORIES": os.fspath(folder.parent)}
 
 
 def program_name(argv: Sequence[str | bytes]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from wherein.budget import count_tokens
 from wherein.errors import ProgramTimeoutError
 from wherein.external.run import run
+from wherein.external.start import no_git_above
 from wherein.measure.arms import Found, Opened
 from wherein.measure.replay_trees import TextTree
 from wherein.measure.requests import Request
@@ -58,7 +59,7 @@ class CommandArm:
                 cwd=self._folder.path,
                 timeout_s=_TIMEOUT_S,
                 max_output_bytes=_MAX_OUTPUT_BYTES,
-                env_extra=_no_git_above(self._folder.path),
+                env_extra=no_git_above(self._folder.path),  # the log holds the answers
             )
         except ProgramTimeoutError:
             return Found((), seconds=time.monotonic() - started, note="timed out")
@@ -67,14 +68,6 @@ class CommandArm:
         note = f"exit code {done.returncode}" if done.returncode not in {0, 1} else ""
         opened = tuple(Opened(path, tokens, 1) for path, tokens in found)
         return Found(opened, seconds=time.monotonic() - started, note=note)
-
-
-def _no_git_above(folder: Path) -> dict[str, str]:
-    """Return the variables that keep git from finding a repository around ``folder``.
-
-    Temporary folders may lie in the repository that is replayed, and its log holds the answers.
-    """
-    return {"GIT_CEILING_DIRECTORIES": os.fspath(folder.parent)}
 
 
 def paths_in_output(output: str, folder: Path, known: frozenset[str]) -> list[tuple[str, int]]:
