@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ from wherein.search.retrievers import (
     MAX_CANDIDATES,
     Candidates,
     FileScores,
+    Retrieved,
+    SignalSource,
     file_scores,
     find_candidates,
     lexical_scores,
@@ -57,13 +60,13 @@ def find(index: TreeIndex, text: str, filters: Filters | None, equipment: Equipm
         QueryError: The query is empty, or a filter names something unknown.
         PatternError: A glob does not compile.
     """
-    embedder, sources, read_text = equipment.embedder, equipment.sources, equipment.read_text
+    sources, read_text = equipment.sources, equipment.read_text
     asked = understand(text, own_names=equipment.own_names, glossary=equipment.glossary)
     narrowed, notes = with_scopes(filters or Filters(), asked.scopes, index)
     allowed = masks(index, narrowed)
-    words, (similarities, model_notes) = _words_and_vectors(index, asked, embedder, allowed)
+    words, (similarities, model_notes) = _words_and_vectors(index, asked, allowed, equipment)
     query, lexical, scores = words.query, words.lexical, words.files
-    candidates = find_candidates(index, query, allowed, scores, similarities, sources)
+    candidates = find_candidates(index, query, allowed, scores, similarities, words.retrieved)
     candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
     matches = match(index, query, lexical, candidates.files, allowed)
     evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
@@ -95,27 +98,35 @@ class _Words:
     """With other spellings of words that stand nowhere."""
     lexical: LexicalScores
     files: FileScores
+    retrieved: Mapping[str, Retrieved]
+    """The list of each further source, by its name."""
     notes: tuple[str, ...]
 
 
 def _words_and_vectors(
-    index: TreeIndex, query: Query, embedder: Embedder | None, allowed: Masks
+    index: TreeIndex, query: Query, allowed: Masks, equipment: Equipment
 ) -> tuple[_Words, _Vectors]:
+    embedder, sources = equipment.embedder, equipment.sources
     if index.n_chunks < MIN_CHUNKS_AT_ONCE:
-        return _words(index, query, allowed), _similarities(index, query, embedder)
+        words = _words(index, query, allowed, sources)
+        return words, _similarities(index, query, embedder)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as aside:
-        words = aside.submit(_words, index, query, allowed)
+        found = aside.submit(_words, index, query, allowed, sources)
         vectors = _similarities(index, query, embedder)
-        return words.result(), vectors
+        return found.result(), vectors
 
 
-def _words(index: TreeIndex, asked: Query, allowed: Masks) -> _Words:
+def _words(
+    index: TreeIndex, asked: Query, allowed: Masks, sources: Sequence[SignalSource]
+) -> _Words:
     found = lexical_scores(index, asked)
     query, notes = with_other_spellings(index, asked, found)
     lexical = found if query is asked else lexical_scores(index, query)
-    return _Words(query, lexical, file_scores(index, lexical.chunks, allowed), notes)
+    files = file_scores(index, lexical.chunks, allowed)
+    retrieved = {source.name: source.retrieve(index, query) for source in sources}
+    return _Words(query, lexical, files, retrieved, notes)
 
 
 def _similarities(index: TreeIndex, query: Query, embedder: Embedder | None) -> _Vectors:

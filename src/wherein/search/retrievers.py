@@ -5,7 +5,7 @@ A retriever's scores never meet another's outside the learned sum; here only ran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -313,9 +313,18 @@ def find_candidates(
     masks: Masks,
     scores: FileScores,
     similarities: NDArray[np.float32] | None,
-    sources: Sequence[SignalSource] = (),
+    retrieved: Mapping[str, Retrieved],
 ) -> Candidates:
-    """Return the at most `MAX_CANDIDATES` files that all retrievers together put first."""
+    """Return the at most `MAX_CANDIDATES` files that all retrievers together put first.
+
+    Args:
+        index: The tree's index.
+        query: What was asked.
+        masks: Files that may be candidates.
+        scores: What the words found.
+        similarities: Cosine of every chunk, None without vectors.
+        retrieved: The list of each further source, by its name.
+    """
     total = _masked(scores.total * _discounts(index, query), masks)
     lists = {"lexical": best_files(index, total, MAX_CANDIDATES)}
     if similarities is not None:
@@ -323,11 +332,10 @@ def find_candidates(
     lists["symbols"] = symbol_files(index, query, masks, _LIST_SIZES["symbols"])
     lists["paths"] = path_files(index, query, masks, _LIST_SIZES["paths"])
     weights = dict(_LIST_WEIGHTS)
-    for source in sources:
-        found = source.retrieve(index, query)
+    for name, found in retrieved.items():
         files = found.files if masks.files is None else found.files[masks.files[found.files]]
-        lists[source.name] = Retrieved(files[:_SOURCE_SIZE], found.scores[:_SOURCE_SIZE])
-        weights[source.name] = _SOURCE_WEIGHT
+        lists[name] = Retrieved(files[:_SOURCE_SIZE], found.scores[:_SOURCE_SIZE])
+        weights[name] = _SOURCE_WEIGHT
     rankings = {name: found.files.tolist() for name, found in lists.items()}
     fused = reciprocal_rank_fusion(rankings, weights)[:MAX_CANDIDATES]
     return Candidates(np.array([file for file, _ in fused], np.int64))
