@@ -21,6 +21,7 @@ from wherein.indexing.text_vectors import TextVectors
 from wherein.indexing.update import today
 from wherein.measure.replay_trees import Contents, TextTree
 from wherein.settings import Settings
+from wherein.store.layout import VECTORS_FILE
 from wherein.store.record_format import decode_record, encode_record
 from wherein.store.segment import Segment
 from wherein.store.segment_writing import write_segment
@@ -185,7 +186,7 @@ class ReplayIndexer:
             with suppress(OSError, CorruptIndexError):  # a folder nobody may write
                 vectors.parent.mkdir(parents=True, exist_ok=True)
                 return VectorCache.open(vectors, model.fingerprint, today())
-        return VectorCache.open(self._folder / "vectors.sqlite", model.fingerprint, today())
+        return VectorCache.open(self._folder / VECTORS_FILE, model.fingerprint, today())
 
     def _dead(self, number: int, segment: Segment) -> NDArray[np.bool_] | None:
         dead = np.array(

@@ -18,6 +18,7 @@ from wherein.measure.replay_index import ReplayIndexer
 from wherein.measure.replay_trees import Contents, read_tree
 from wherein.measure.requests import Request, Selection, Wanted, select_requests, with_kinds
 from wherein.settings import Settings
+from wherein.store.layout import VECTORS_FILE
 
 __all__ = [
     "DEFAULT_ARMS",
@@ -78,7 +79,7 @@ class Replay:
             ProviderError: A model elsewhere cannot be reached.
         """
         embedder = load_embedder(settings, access)
-        vectors = self.family / "vectors.sqlite" if self.family is not None else None
+        vectors = self.family / VECTORS_FILE if self.family is not None else None
         indexer = ReplayIndexer(settings, embedder, vectors)
         return Shared(indexer, embedder, self.history, (self.name,))
 

@@ -23,12 +23,15 @@ from pathlib import Path
 
 from wherein.errors import NewerIndexError
 
-__all__ = ["FORMAT_VERSION", "REBUILD_HINT", "Layout", "path_id"]
+__all__ = ["FORMAT_VERSION", "REBUILD_HINT", "VECTORS_FILE", "Layout", "path_id"]
 
 FORMAT_VERSION = 1
 """1: first form (2026-11)."""
 
 REBUILD_HINT = "run 'wherein clear', then 'wherein index', to build it again"
+
+VECTORS_FILE = "vectors.sqlite"
+"""Name of the cache of vectors in a family's folder."""
 
 _ID_BYTES = 10
 """80 bits: two of a million folders share an id with a chance below 10^-12."""
@@ -66,7 +69,7 @@ class Layout:
     @property
     def vectors(self) -> Path:
         """The cache of vectors by models that read texts."""
-        return self.family / "vectors.sqlite"
+        return self.family / VECTORS_FILE
 
     @property
     def departures(self) -> Path:
