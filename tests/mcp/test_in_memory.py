@@ -11,9 +11,14 @@ from mcp_types import CallToolResult
 from tests.mcp.servers import make_state, write_shop
 
 from wherein.budget import count_tokens
-from wherein.mcp.listing import MAX_DESCRIPTION_BYTES, MAX_TOOLS, list_entries
+from wherein.mcp.listing import list_entries
 from wherein.mcp.server import build_server
 from wherein.mcp.state import ServerState
+
+MAX_TOOLS = 8
+"""More tools cost every conversation tokens, and agents choose worse among many."""
+
+MAX_DESCRIPTION_BYTES = 2048
 
 
 def ask(

@@ -7,17 +7,10 @@ from wherein.tools.schema import input_schema, output_schema
 
 __all__ = [
     "INSTRUCTIONS",
-    "MAX_DESCRIPTION_BYTES",
-    "MAX_TOOLS",
     "TITLE",
     "list_entries",
     "tool_entry",
 ]
-
-MAX_TOOLS = 8
-"""More tools cost every conversation tokens, and agents choose worse among many."""
-
-MAX_DESCRIPTION_BYTES = 2048
 
 TITLE = "Wherein: code search"
 

@@ -13,7 +13,7 @@ from hashlib import sha1
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EMPTY_TREE", "folder_ids", "updated_folder_ids"]
+__all__ = ["folder_ids", "updated_folder_ids"]
 
 _FILE = b"f"
 _FOLDER = b"d"
@@ -21,10 +21,6 @@ _FOLDER = b"d"
 
 def _folder_id(children: Iterable[bytes]) -> bytes:
     return sha1(b"".join(sorted(children)), usedforsecurity=False).digest()
-
-
-EMPTY_TREE = _folder_id(()).hex()
-"""Snapshot id of a tree without files."""
 
 
 def _child(kind: bytes, name: str, child_id: bytes) -> bytes:
