@@ -17,7 +17,7 @@ from wherein.search.query import Query, QueryTerm, TermKind
 from wherein.store.formula import BM25F
 from wherein.store.lexical import LexicalScores, spread
 from wherein.store.tree_index import TreeIndex
-from wherein.store.tree_words import Postings
+from wherein.store.tree_postings import Postings
 from wherein.types import FIELDS
 
 __all__ = ["BODY", "DOCUMENTATION", "ENCLOSING", "NAMES", "SIGNATURE", "Matches", "match"]

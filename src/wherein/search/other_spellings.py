@@ -14,7 +14,7 @@ import numpy as np
 from wherein.search.query import STOP_WORDS, Query, QueryTerm, TermKind
 from wherein.store.lexical import LexicalScores
 from wherein.store.tree_index import TreeIndex
-from wherein.store.tree_words import Postings
+from wherein.store.tree_postings import Postings
 from wherein.tokens import identifier_terms
 
 __all__ = ["with_other_spellings"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wherein.store.formula import BM25F, Bm25f
 from wherein.store.tree_index import TreeIndex
-from wherein.store.tree_words import Postings
+from wherein.store.tree_postings import Postings
 
 __all__ = ["LexicalScores", "TermMatch", "inverse_frequency", "score_chunks", "spread"]
 

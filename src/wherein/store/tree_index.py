@@ -1,7 +1,7 @@
 """One working tree's index: its segments with the dead files left out, seen as one.
 
-Three layers, each a module: which files there are (`tree_files`), which words stand where
-(`tree_words`), and here definitions, chunks and vectors.
+Three layers, each a module: which files there are (`tree_files`), which terms stand where
+(`tree_postings`), and here definitions, chunks and vectors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wherein.store import vectors
 from wherein.store.segment import Segment
-from wherein.store.tree_words import TreeWords
+from wherein.store.tree_postings import TreePostings
 from wherein.types import Chunk, Definition
 
 __all__ = ["ChunkHead", "FoundDefinition", "TreeIndex"]
@@ -40,7 +40,7 @@ class ChunkHead:
     kind: str
 
 
-class TreeIndex(TreeWords):
+class TreeIndex(TreePostings):
     """The live files of some segments. What it answers never changes once it is made."""
 
     def __init__(self, segments: Sequence[tuple[Segment, NDArray[np.bool_] | None]]) -> None:

@@ -1,4 +1,4 @@
-"""The words of one working tree's index: postings, lengths and norms of its live chunks.
+"""The terms of one working tree's index: postings, lengths and norms of its live chunks.
 
 What is counted (document frequencies, lengths, numbers of chunks) counts live ones only, so the
 scores are those of one fresh segment of the live files, to the last bit.
@@ -19,7 +19,7 @@ from wherein.store.tree_files import TreeFiles, starts_of
 from wherein.tokens import term_id
 from wherein.types import FIELDS
 
-__all__ = ["Postings", "TreeWords"]
+__all__ = ["Postings", "TreePostings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Postings:
     """Shape ``(k,)``: frequency in the path."""
 
 
-class TreeWords(TreeFiles):
-    """Which words stand where."""
+class TreePostings(TreeFiles):
+    """Which terms stand where."""
 
     @cached_property
     def field_lengths(self) -> NDArray[np.uint16]:
