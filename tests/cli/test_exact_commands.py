@@ -17,6 +17,19 @@ def test_grep_prints_one_path_a_line_and_lines_when_asked(shop: Sandbox) -> None
     assert counts.stdout == "tests/test_retry.py:1\n"
 
 
+def test_grep_takes_the_options_that_people_type(shop: Sandbox) -> None:
+    lines = "src/retry.py:4:def retry_request(request, attempts=3):\n"
+
+    assert shop.run("grep", "-n", "retry_request", "src").stdout == lines
+    assert shop.run("grep", "-nw", "retry_request", "src").stdout == lines
+    assert shop.run("grep", "--line-number", "retry_request", "src").stdout == lines
+    assert shop.run("grep", "-ic", "RETRY", "tests").stdout == "tests/test_retry.py:1\n"
+    assert shop.run("grep", "-l", "retry_request", "src").stdout == "src/retry.py\n"
+    around = shop.run("grep", "-A1", "retry_request", "src").stdout.splitlines()
+    assert around[0] == lines.rstrip("\n")
+    assert around[1].startswith("src/retry.py-5-")
+
+
 def test_grep_finds_nothing_with_one_and_says_where_it_looked(shop: Sandbox) -> None:
     screen = shop.run("grep", "no_such_thing")
 

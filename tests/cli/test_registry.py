@@ -204,3 +204,22 @@ def test_a_choice_that_is_not_there_is_answered_with_all_that_are() -> None:
     with pytest.raises(UsageError) as caught:
         read_arguments(found["grep"], {"pattern": "x", "output": "Content"})
     assert caught.value.hint == "did you mean 'content'?"
+
+
+@pytest.mark.parametrize(
+    ("raw", "output"),
+    [
+        ({}, None),
+        ({"-n": True}, "content"),
+        ({"-n": False}, None),
+        ({"-c": "true"}, "count"),
+        ({"output_mode": "files_with_matches"}, "files"),
+        ({"output_mode": "files_with_matches", "-n": True}, "files"),
+        ({"-n": True, "output": "count"}, "count"),
+    ],
+)
+def test_what_other_greps_are_asked_with_is_understood(
+    raw: dict[str, object], output: str | None
+) -> None:
+    found = {tool.name: tool for tool in tools()}
+    assert read_arguments(found["grep"], {"pattern": "x", **raw})["output"] == output

@@ -66,7 +66,8 @@ def known_flags(tool: Tool) -> Mapping[str, Parameter]:
     """Return option to parameter for one command."""
     found: dict[str, Parameter] = {}
     for item in (*COMMON, *tool.for_face(Face.CLI)):
-        found.update(dict.fromkeys((*flags_of(item), *off_flags_of(item)), item))
+        marks = (mark for mark in item.spellings if mark.startswith("-"))
+        found.update(dict.fromkeys((*flags_of(item), *off_flags_of(item), *marks), item))
     return found
 
 
@@ -109,6 +110,9 @@ class _Reader:
     def _read_long(self, flags: Mapping[str, Parameter], word: str, at: int) -> int:
         name, has_value, value = word.partition("=")
         parameter = self._find(flags, name)
+        if name in parameter.spellings:
+            self._put(parameter, parameter.spellings[name])
+            return at + 1
         if parameter.type is ParameterType.FLAG:
             self._put_flag(parameter, name, value if has_value else "true")
             return at + 1
@@ -122,6 +126,9 @@ class _Reader:
         for offset, char in enumerate(word[1:], start=1):
             name = f"-{char}"
             parameter = self._find(flags, name, word)
+            if name in parameter.spellings:
+                self._put(parameter, parameter.spellings[name])
+                continue
             if parameter.type is ParameterType.FLAG:
                 self._put_flag(parameter, name, "true")
                 continue

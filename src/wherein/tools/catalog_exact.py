@@ -96,10 +96,18 @@ GREP = Tool(
         Parameter(
             "output",
             ParameterType.TEXT,
-            "files: paths; content: lines; count: matching lines by file",
-            default="files",
+            "files: paths (default); content: lines; count: matching lines by file",
             choices=("files", "content", "count"),
             aliases=("output_mode", "mode"),
+            spellings={
+                "files_with_matches": "files",
+                "-l": "files",
+                "--files-with-matches": "files",
+                "-n": "content",
+                "--line-number": "content",
+                "-c": "count",
+                "--count": "count",
+            },
         ),
         Parameter(
             "fixed",

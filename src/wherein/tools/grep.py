@@ -36,7 +36,7 @@ def grep(
     *,
     glob: Sequence[str] = (),
     type: Sequence[str] = (),  # noqa: A002 - the name agents know
-    output: str = "files",
+    output: str | None = None,
     fixed: bool = False,
     case: str = "sensitive",
     ignore_case: bool = False,
@@ -55,11 +55,11 @@ def grep(
     r"""Give an exact text (fixed) or a regular expression in Rust's dialect.
 
     Returns the paths of matching files first; ask with output=content for the lines
-    (path:line:text, before/after/context for lines around) or output=count for the matching lines
-    of each file. Hidden files are searched; ignored ones, binaries and secrets are not. Paths are
-    in a fixed order, and a cut answer says at which offset to go on. Zero results say how many
-    files were searched. To span lines set multiline; for lookaround and backreferences set pcre2.
-    Then read the place (path:start-end).
+    (path:line:text; before, after or context, for lines around, ask for them, too) or output=count
+    for the matching lines of each file. Hidden files are searched; ignored ones, binaries and
+    secrets are not. Paths are in a fixed order, and a cut answer says at which offset to go on.
+    Zero results say how many files were searched. To span lines set multiline; for lookaround and
+    backreferences set pcre2. Then read the place (path:start-end).
 
     Raises:
         PatternError: The pattern or a glob is not valid; the hint says what to write.
@@ -67,6 +67,8 @@ def grep(
     """
     patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
     around = context or 0
+    shows_lines = any((before, after, context, only_matching, by_symbol))
+    mode = _MODES[output or ("content" if shows_lines else "files")]
     options = SearchOptions(
         patterns=patterns,
         is_fixed=fixed,
@@ -81,7 +83,7 @@ def grep(
         types=tuple(type),
         globs=tuple(glob),
     )
-    request = GrepRequest(options, tuple(path), _MODES[output], limit, offset, by_symbol)
+    request = GrepRequest(options, tuple(path), mode, limit, offset, by_symbol)
     scope = Scope.of(call)
     narrow = narrow_by_workspace(call)
     return search_text(scope, request, narrow=narrow, is_cancelled=call.is_cancelled)
@@ -89,7 +91,6 @@ def grep(
 
 _MODES = {
     "files": OutputMode.FILES,
-    "files_with_matches": OutputMode.FILES,
     "content": OutputMode.CONTENT,
     "count": OutputMode.COUNT,
 }

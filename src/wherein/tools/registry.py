@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
@@ -70,6 +70,9 @@ class Parameter:
     maximum: float | None = None
     aliases: tuple[str, ...] = ()
     """Other names agents use for it; accepted, not advertised."""
+    spellings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What else is written for a choice: another value (``files_with_matches``), or, with a dash,
+    an option without a value (``-n``) that chooses it where the parameter itself is not given."""
     flags: tuple[str, ...] = ()
     """Options of the command line; ``--name`` when empty and not positional."""
     off_flags: tuple[str, ...] = ()
@@ -186,15 +189,23 @@ def read_arguments(
             type or range; the message names the argument.
     """
     known: dict[str, Parameter] = {}
+    chosen: dict[str, tuple[str, str]] = {}
     for item in tool.for_face(face):
         known.update(dict.fromkeys((item.name, *item.aliases), item))
+        chosen.update({mark: (item.name, choice) for mark, choice in item.spellings.items()})
     values: dict[str, object] = {}
+    by_mark: dict[str, object] = {}
     for name, value in raw.items():
+        if name in chosen and name.startswith("-"):
+            if _read_flag(value):
+                by_mark.setdefault(*chosen[name])
+            continue
         if name not in known:
             message = f"{tool.name} has no argument {name!r}"
             raise UsageError(message, hint=_argument_hint(tool, name, raw, face))
         if value is not None:
             values[known[name].name] = _checked(tool, known[name], value)
+    values = {**by_mark, **values}
     for item in tool.for_face(face):
         if item.is_required and item.name not in values:
             message = f"{tool.name} needs the argument {item.name!r}"
@@ -225,6 +236,8 @@ def _checked(tool: Tool, parameter: Parameter, value: object) -> object:
     if read is None:
         message = f"{tool.name}: {parameter.name} cannot be {_brief(value)}"
         raise UsageError(message, hint=f"{parameter.name} is {_type_words(parameter)}")
+    if isinstance(read, str):
+        read = parameter.spellings.get(read, read)
     items = cast("tuple[object, ...]", read) if isinstance(read, tuple) else (read,)
     for item in items:
         _check_item(tool, parameter, item)
