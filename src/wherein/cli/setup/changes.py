@@ -65,7 +65,7 @@ def _holds(client: Client, target: Target, ledger: Ledger) -> bool:
     held = ledger.entries.get(_key(target))
     if held is not None and client.name not in held.clients:
         return False
-    if held is None and target.kind == Kind.BLOCK:
+    if held is None and target.kind is Kind.BLOCK:
         return False  # another client's, or a colleague's
     try:
         text = read_text(target.path) or ""
@@ -132,7 +132,7 @@ def _uninstall(client: Client, target: Target, ledger: Ledger, *, dry_run: bool)
         return _failed(client, target, error)
     if after == before:
         return None
-    is_whole = target.kind != Kind.BLOCK and bool(target.text)
+    is_whole = target.kind is not Kind.BLOCK and bool(target.text)
     is_gone = not after.strip() and (held.was_absent if held else is_whole)
     action = "removed" if is_gone else "changed"
     change = Change(client.name, shown, action, diff=_diff(shown, before, after))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from wherein.cli.setup.agents import agent_markdown, rule_file
 from wherein.cli.setup.targets import (
     NAME,
+    OWN_MARK,
     TOOL_NAMES,
     Kind,
     Surroundings,
@@ -158,7 +159,7 @@ def _continue(around: Surroundings, user: bool) -> list[Target]:
         around.folder("CONTINUE_GLOBAL_DIR", ".continue") if user else around.project / ".continue"
     )
     keys, value = ("mcpServers", NAME), {"name": NAME, **stdio(around)}
-    head = f"# {NAME}: made by `wherein install`\nname: {NAME}\nversion: 1.0.0\nschema: v1\n"
+    head = f"# {NAME}: {OWN_MARK}\nname: {NAME}\nversion: 1.0.0\nschema: v1\n"
     servers = Target(folder / "mcpServers" / "wherein.yaml", Kind.YAML, keys, value, head)
     config = Target(folder / "config.yaml", Kind.YAML, keys, value)
     if user:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wherein.cli.setup.jsonc import with_member, without_member
-from wherein.cli.setup.marked import START, is_ours, with_block, without_block
+from wherein.cli.setup.marked import is_ours, with_block, without_block
 from wherein.cli.setup.tables import with_toml_table, without_toml_table
-from wherein.cli.setup.targets import Kind, Target
+from wherein.cli.setup.targets import OWN_MARK, Kind, Target
 from wherein.cli.setup.yaml_entries import with_yaml_entry, without_yaml_entry
 from wherein.errors import UsageError
 
 __all__ = ["Insertion", "insertion_between", "with_target", "without_insertion", "without_target"]
-
-_OWN_MARKS = (START, "made by `wherein install`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def without_target(text: str, target: Target) -> str:
 
 
 def _is_ours(text: str) -> bool:
-    return is_ours(text) or any(mark in text for mark in _OWN_MARKS)
+    return is_ours(text) or OWN_MARK in text
 
 
 def insertion_between(before: str, after: str) -> Insertion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from wherein.cli.setup.agents import INSTRUCTION
@@ -12,6 +13,7 @@ from wherein.errors import WhereinError
 
 __all__ = [
     "NAME",
+    "OWN_MARK",
     "TOOL_NAMES",
     "Kind",
     "Surroundings",
@@ -27,11 +29,14 @@ __all__ = [
 NAME = "wherein"
 """What the server is called in every agent's file."""
 
+OWN_MARK = "made by `wherein install`"
+"""Stands in the files of other forms than Markdown that are ours as a whole."""
+
 TOOL_NAMES = ("search", "similar", "grep", "glob", "read")
 """The tools that the search sub-agent may use."""
 
 
-class Kind:
+class Kind(StrEnum):
     """How a target's text is edited."""
 
     JSON = "json"
@@ -70,7 +75,7 @@ class Target:
     """One file and what belongs in it."""
 
     path: Path
-    kind: str
+    kind: Kind
     keys: tuple[str, ...] = ()
     """Where the entry stands in the file."""
     value: Mapping[str, object] = field(default_factory=dict[str, object])
