@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
-from wherein.tools.history import FoundCommit, HistoryResult
+from wherein.tools.history import FoundCommit, HistoryResult, ranges_text
 
 __all__ = ["render", "trim"]
 
@@ -67,10 +66,10 @@ def _notes(found: HistoryResult) -> list[str]:
 
 def _commit(commit: FoundCommit, style: Style) -> str:
     if not commit.sha:
-        return f"not committed yet: lines {_ranges(commit.lines)}\n"
+        return f"not committed yet: lines {ranges_text(commit.lines)}\n"
     head = f"{style.paint('line', commit.sha)} {commit.date} {show_line(commit.author, 40)}"
     if commit.lines:
-        head += f"  lines {_ranges(commit.lines)}"
+        head += f"  lines {ranges_text(commit.lines)}"
     if commit.similarity is not None:
         head += style.paint("dim", f"  ({commit.similarity:.2f})")
     lines = [head, f"  {show_line(commit.subject)}"]
@@ -85,7 +84,3 @@ def _commit(commit: FoundCommit, style: Style) -> str:
         names = ", ".join(show_line(name, 60) for name in commit.symbols)
         lines.append(f"  in {style.paint('symbol', names)}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _ranges(lines: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in lines)

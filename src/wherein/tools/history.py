@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wherein.history.cochange import Companion
     from wherein.history.view import CommitLine, HistoryView
 
-__all__ = ["FoundCommit", "HistoryResult", "history"]
+__all__ = ["FoundCommit", "HistoryResult", "history", "ranges_text"]
 
 _SHOWN_FILES = 6
 _WITH_SYMBOLS = 20
@@ -234,7 +234,7 @@ def _of_lines(
         commit = _by_sha(asked, sha)
         if sha in boundary:  # git names it for all that it cannot look behind
             if sha in written:
-                where = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in _ranges(written[sha]))
+                where = ranges_text(_ranges(written[sha]))
                 notes.append(f"lines {where}: unknown, from before the history here begins")
         elif commit is not None:
             commits.append(replace(commit, lines=_ranges(written.get(sha, []))))
@@ -254,6 +254,11 @@ def _ranges(lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
         else:
             runs.append((line, line))
     return tuple(runs)
+
+
+def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
+    """Return ranges of lines as people write them: ``3, 7-9``."""
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 def _by_sha(asked: AskedHistory, sha: str) -> FoundCommit | None:
