@@ -152,10 +152,14 @@ _SEARCH_PROGRAMS = frozenset(
 _WHEREIN_TOOLS = {
     "glob": ActionKind.SEARCH,
     "grep": ActionKind.SEARCH,
+    "history": ActionKind.OTHER,
     "read": ActionKind.READ,
     "search": ActionKind.SEARCH,
     "similar": ActionKind.SEARCH,
 }
+_WHEREIN = re.compile(rf"(^|[\s;&|/])wherein\s+(--?\S+\s+(\S+\s+)?)*({'|'.join(_WHEREIN_TOOLS)})\b")
+"""A call of one of them on a command line."""
+
 _READ_PROGRAMS = frozenset(["cat", "head", "tail", "less", "more", "bat", "nl", "sed", "awk", "wc"])
 _SHELLS = frozenset(["bash", "dash", "ksh", "sh", "zsh"])
 _GIT_VALUES = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace"])
@@ -357,9 +361,4 @@ def _words_searched(words: Sequence[str]) -> str:
 
 def uses_wherein(call: ToolCall) -> bool:
     """Return whether the call went to Wherein: its MCP tools or its command line."""
-    return "wherein" in call.name.lower() or bool(
-        re.search(
-            r"(^|[\s;&|/])wherein\s+(--?\S+\s+(\S+\s+)?)*(search|similar|grep|glob|read|history)\b",
-            call.argument,
-        )
-    )
+    return "wherein" in call.name.lower() or bool(_WHEREIN.search(call.argument))
