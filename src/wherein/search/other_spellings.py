@@ -106,7 +106,7 @@ def _two_words(index: TreeIndex, word: str) -> tuple[str, ...]:
     best, found = 0, tuple[str, ...]()
     for place in range(_MIN_PART, len(word) - _MIN_PART + 1):
         words = word[:place], word[place:]
-        if STOP_WORDS.issuperset(words):  # without
+        if STOP_WORDS.issuperset(words):  # "with" and "out" say nothing of "without"
             continue
         left, right = (index.postings(*identifier_terms(part)).chunks for part in words)
         together = len(np.intersect1d(left, right, assume_unique=True))
