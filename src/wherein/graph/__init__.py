@@ -1,1 +1,0 @@
-"""Definitions and references as edges."""
