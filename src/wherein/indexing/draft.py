@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.indexing.plan import Plan, Wanted, settled_columns
+from wherein.indexing.plan import Wanted, settled_columns
+from wherein.indexing.seen import Seen
 from wherein.store.entries import NO_SEGMENT, Entries, EntryRow, stat_columns
 from wherein.store.manifest import Head, Manifest, SegmentUse
 from wherein.store.snapshot import folder_ids, updated_folder_ids
@@ -36,37 +37,26 @@ class Draft:
 
     Args:
         base: The manifest to go on from, None for a first build.
-        plan: What stays and what is wanted.
-        planned: The entries the plan was made from.
-        rest: Entries of the base that nobody needs to look at: they stay as they are.
-        looked_ns: When the files were listed.
-        skipped: Files the listing left out.
+        seen: The look at the tree, with the plan that follows from it.
     """
 
-    def __init__(
-        self,
-        base: Manifest | None,
-        plan: Plan,
-        planned: Entries,
-        rest: Entries | None,
-        looked_ns: int,
-        skipped: Sequence[Skipped],
-    ) -> None:
+    def __init__(self, base: Manifest | None, seen: Seen) -> None:
+        plan = seen.plan
         self._base = base
-        kept = planned.take(np.array(plan.kept, np.intp))
+        kept = seen.planned.take(np.array(plan.kept, np.intp))
         stats = stat_columns(file.stat for file in plan.kept_files)
-        settled = settled_columns([file.stat for file in plan.kept_files], looked_ns)
+        settled = settled_columns([file.stat for file in plan.kept_files], seen.looked_ns)
         if plan.unsettled:
             settled &= np.array([path not in plan.unsettled for path in kept.paths], np.bool_)
         kept = kept.with_columns(stats=stats, settled=settled)
-        self.kept = kept if rest is None else rest.joined(kept)
-        self._left = set(planned.paths).difference(kept.paths)
+        self.kept = kept if seen.rest is None else seen.rest.joined(kept)
+        self._left = set(seen.planned.paths).difference(kept.paths)
         self.uses: list[SegmentUse] = list(base.head.segments) if base else []
         self.wanted: list[Wanted] = list(plan.wanted)
         self._rows: list[EntryRow] = []
-        self._skipped = list(skipped)
+        self._skipped = list(seen.skipped)
         self._done: set[str] = set()
-        self._looked_ns = looked_ns
+        self._looked_ns = seen.looked_ns
         self._unsettled = plan.unsettled
 
     def is_settled(self, file: SourceFile) -> bool:

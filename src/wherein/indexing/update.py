@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Generator, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from wherein.embed.protocol import Embedder, text_embedder
@@ -89,11 +90,12 @@ class Updater:
             OSError: The layout cannot be written.
         """
         seen = self._look.see(base, changes, doubted, is_own=self._is_own(base))
-        plan, n_read = seen.plan, 0
-        if plan.unknown and (len(seen.planned) or self._home.records.exists()):
-            contents = self._look.read(plan.unknown, clock)
-            plan, n_read = settle(plan, seen.planned, contents), len(contents)
-        draft = Draft(base, plan, seen.planned, seen.rest, seen.looked_ns, seen.skipped)
+        n_read = 0
+        if seen.plan.unknown and (len(seen.planned) or self._home.records.exists()):
+            contents = self._look.read(seen.plan.unknown, clock)
+            seen = replace(seen, plan=settle(seen.plan, seen.planned, contents))
+            n_read = len(contents)
+        draft = Draft(base, seen)
         publisher = _Publisher(draft, layout, self._tree_name(seen), seen)
         n_wanted = len(draft.wanted)
         failure: ProviderError | None = None
@@ -116,7 +118,7 @@ class Updater:
     def covered_by(self, base: Manifest | None) -> Coverage:
         """Return what ``base`` covers of the tree as it is now; nothing is written."""
         seen = self._look.see(base, is_own=self._is_own(base))
-        draft = Draft(base, seen.plan, seen.planned, seen.rest, seen.looked_ns, seen.skipped)
+        draft = Draft(base, seen)
         name = TreeName(b"", b"", self._look.recipe, self._look.listing_key, today())
         manifest = draft.manifest(self._home.manifest, name, seen.commit, b"")
         return Coverage(manifest, (self._home,), manifest.pending, seen.notes)
