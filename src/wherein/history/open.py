@@ -120,7 +120,7 @@ class History:
         cached = self._views.get((tip, len(key)))
         if cached is not None and cached[0] == key:
             return cached[1]
-        view = HistoryView(self._blocks, tip, key, unknown=cut_of(self.git))
+        view = HistoryView(self._blocks, tip, key)
         if not view.knows_changes:
             return None
         self._views = {(tip, len(key)): (key, view)}

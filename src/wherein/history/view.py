@@ -50,15 +50,11 @@ class HistoryView:
         blocks: All blocks of the family, oldest first. A commit that stands in two counts once.
         tip: The commit the view ends at (included).
         paths: The tree's paths.
-        unknown: Why the history is incomplete, else empty.
     """
 
-    def __init__(
-        self, blocks: Sequence[Block], tip: str, paths: Sequence[str], *, unknown: str = ""
-    ) -> None:
+    def __init__(self, blocks: Sequence[Block], tip: str, paths: Sequence[str]) -> None:
         self.tip = tip
         self.paths = tuple(paths)
-        self.unknown = unknown
         self.file_ids = {path: i for i, path in enumerate(self.paths)}
         self._blocks = tuple(blocks)
         self._starts = np.cumsum([0, *(block.n for block in blocks)]).astype(np.int64)
