@@ -54,13 +54,14 @@ def test_scores_are_those_of_bm25f_by_the_book(files: dict[str, list[dict[str, s
         index = open_tree(Path(name), [(files, set())])
         for term in TERMS:
             expected = plain_bm25f(files, term, 2.0)
-            scores = score_chunks(index, [(term, 1.0)]).chunks
+            found = score_chunks(index, [(term, 1.0)])
+            scores = found.chunks
             for file in range(index.n_files):
                 first, end = index.chunk_offsets[file : file + 2].tolist()
                 for row in range(first, end):
                     key = (index.path(file), row - first)
                     assert scores[row] == pytest.approx(expected.get(key, 0.0), rel=1e-5)
-            assert index.document_frequency(term) == len(expected)
+            assert found.terms[0].document_frequency == len(expected)
 
 
 def small_index(tmp_path: Path) -> TreeIndex:

@@ -53,7 +53,6 @@ class HistoryView:
     """
 
     def __init__(self, blocks: Sequence[Block], tip: str, paths: Sequence[str]) -> None:
-        self.tip = tip
         self.paths = tuple(paths)
         self.file_ids = {path: i for i, path in enumerate(self.paths)}
         self._blocks = tuple(blocks)

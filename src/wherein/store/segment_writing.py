@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,22 +25,10 @@ from wherein.store.segment_format import FILE_NAME, SEGMENT_VERSION, SegmentMeta
 from wherein.store.segment_postings import path_postings, postings
 from wherein.types import Record, SourceFile
 
-__all__ = ["SegmentInfo", "write_segment"]
+__all__ = ["write_segment"]
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentInfo:
-    """What `write_segment` wrote."""
-
-    directory: Path
-    n_files: int
-    n_chunks: int
-    n_definitions: int
-    n_postings: int
-    n_bytes: int
-
-
-def write_segment(directory: Path, files: Iterable[tuple[SourceFile, Record]]) -> SegmentInfo:
+def write_segment(directory: Path, files: Iterable[tuple[SourceFile, Record]]) -> None:
     """Write a segment of ``files`` to a new ``directory``, complete or not at all.
 
     Args:
@@ -49,9 +36,6 @@ def write_segment(directory: Path, files: Iterable[tuple[SourceFile, Record]]) -
             ``<name>.tmp-<pid>`` is all that a crash leaves.
         files: Each file once, in any order, with the record of its content. Records whose content
             is not indexed have no chunks and are found by path alone.
-
-    Returns:
-        Counts and size.
 
     Raises:
         CorruptIndexError: The disk did not give back what was written.
@@ -62,21 +46,13 @@ def write_segment(directory: Path, files: Iterable[tuple[SourceFile, Record]]) -
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
-        n_bytes = write_arrays(temporary / FILE_NAME, arrays, msgspec.msgpack.encode(metadata))
+        write_arrays(temporary / FILE_NAME, arrays, msgspec.msgpack.encode(metadata))
         _sync_directory(temporary)
         temporary.rename(directory)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     _sync_directory(directory.parent)
-    return SegmentInfo(
-        directory=directory,
-        n_files=len(ordered),
-        n_chunks=len(arrays["chunk_lines"]),
-        n_definitions=len(arrays["definition_file"]),
-        n_postings=len(arrays["posting_chunk"]),
-        n_bytes=n_bytes,
-    )
 
 
 def _sync_directory(directory: Path) -> None:

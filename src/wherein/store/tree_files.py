@@ -25,7 +25,6 @@ __all__ = ["IndexedFile", "TreeFiles", "starts_of"]
 class IndexedFile:
     """What the index knows of one file."""
 
-    ordinal: int
     path: str
     language: str | None
     kind: FileKind
@@ -149,7 +148,6 @@ class TreeFiles:
         segment = self._segments[number]
         first_definition, end_definition = segment.file_definitions[row : row + 2].tolist()
         known = IndexedFile(
-            ordinal=ordinal,
             path=segment.path(row),
             language=segment.language(row),
             kind=segment.file_kind(row),

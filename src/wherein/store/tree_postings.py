@@ -179,16 +179,6 @@ class TreePostings(TreeFiles):
         found = self.postings(term)
         return found.files, found.path_counts
 
-    def document_frequency(self, term: str) -> int:
-        """Return how many live chunks have ``term`` in any field, the path included."""
-        found = self.postings(term)
-        in_path = int(self.chunk_counts[found.files].sum())
-        if not in_path:
-            return len(found.chunks)
-        has_path = np.zeros(self.n_files, np.bool_)
-        has_path[found.files] = True
-        return in_path + int((~has_path[self.file_of_chunk[found.chunks]]).sum())
-
 
 _NO_LISTS: tuple[NDArray[Any], ...] = (
     np.zeros(0, np.int64),
