@@ -49,16 +49,13 @@ class _Header(msgspec.Struct, frozen=True, array_like=True):
     block_crcs: bytes
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: bytes) -> int:
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: bytes) -> None:
     """Write ``arrays`` to a new file, flushed to the disk, read back and compared.
 
     Args:
         path: File to make; it must not exist.
         arrays: Name to array (any dtype of fixed size, little-endian).
         metadata: Kept in the header as it is.
-
-    Returns:
-        Size of the file in bytes.
 
     Raises:
         CorruptIndexError: The disk did not give back what was written.
@@ -91,7 +88,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: bytes
         os.fsync(file.fileno())
     with ArrayFile(path) as written:
         written.verify()
-    return data_start + offset
 
 
 def _write_data(file: BinaryIO, data: memoryview, crcs: list[int], pending: bytearray) -> None:
