@@ -84,7 +84,7 @@ def test_lines_that_are_not_committed_are_said_to_be_new(context: ToolContext) -
     result = history(context, place="shop/cart.py:1-2")
     assert result.commits[0].sha == ""
     assert result.commits[0].lines == ((1, 1),)
-    assert "not committed yet: lines 1" in render(result, PLAIN).whole()
+    assert "not committed yet: line 1\n" in render(result, PLAIN).whole()
 
 
 def test_a_place_and_a_query_narrow_each_other(context: ToolContext) -> None:
@@ -166,7 +166,7 @@ def test_shallow_unborn_and_no_repository_are_told_apart(tmp_path: Path) -> None
     # Git names the commit where the clone begins for all lines that are older.
     line = history(context_of(tmp_path / "k1" / "shallow"), place="f1.py:1")
     assert line.commits == ()
-    assert line.notes == ("lines 1: unknown, from before the history here begins",)
+    assert line.notes == ("line 1: unknown, from before the history here begins",)
     said = history(context_of(tmp_path / "k1" / "shallow"), "c5").commits
     assert [commit.symbols for commit in said if commit.subject == "c5"] == [()]
     build_case("K03", tmp_path / "k3")

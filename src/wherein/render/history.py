@@ -7,7 +7,7 @@ from typing import cast
 
 from wherein.render.escape import show_line, show_path
 from wherein.render.rendered import Rendered, Style
-from wherein.tools.history import FoundCommit, HistoryResult, ranges_text
+from wherein.tools.history import FoundCommit, HistoryResult, lines_text
 
 __all__ = ["render", "trim"]
 
@@ -66,10 +66,10 @@ def _notes(found: HistoryResult) -> list[str]:
 
 def _commit(commit: FoundCommit, style: Style) -> str:
     if not commit.sha:
-        return f"not committed yet: lines {ranges_text(commit.lines)}\n"
+        return f"not committed yet: {lines_text(commit.lines)}\n"
     head = f"{style.paint('line', commit.sha)} {commit.date} {show_line(commit.author, 40)}"
     if commit.lines:
-        head += f"  lines {ranges_text(commit.lines)}"
+        head += f"  {lines_text(commit.lines)}"
     if commit.similarity is not None:
         head += style.paint("dim", f"  ({commit.similarity:.2f})")
     lines = [head, f"  {show_line(commit.subject)}"]

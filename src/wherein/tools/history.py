@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wherein.history.cochange import Companion
     from wherein.history.view import CommitLine, HistoryView
 
-__all__ = ["FoundCommit", "HistoryResult", "history", "ranges_text"]
+__all__ = ["FoundCommit", "HistoryResult", "history", "lines_text"]
 
 _SHOWN_FILES = 6
 _WITH_SYMBOLS = 20
@@ -234,8 +234,8 @@ def _of_lines(
         commit = _by_sha(asked, sha)
         if sha in boundary:  # git names it for all that it cannot look behind
             if sha in written:
-                where = ranges_text(_ranges(written[sha]))
-                notes.append(f"lines {where}: unknown, from before the history here begins")
+                where = lines_text(_ranges(written[sha]))
+                notes.append(f"{where}: unknown, from before the history here begins")
         elif commit is not None:
             commits.append(replace(commit, lines=_ranges(written.get(sha, []))))
     return commits[:limit], notes
@@ -256,9 +256,11 @@ def _ranges(lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(runs)
 
 
-def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
-    """Return ranges of lines as people write them: ``3, 7-9``."""
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+def lines_text(ranges: Sequence[tuple[int, int]]) -> str:
+    """Return ranges of lines as people write them: ``line 3``, ``lines 3, 7-9``."""
+    listed = [str(first) if first == last else f"{first}-{last}" for first, last in ranges]
+    is_one = len(listed) == 1 and listed[0].isdecimal()
+    return f"{'line' if is_one else 'lines'} {', '.join(listed)}"
 
 
 def _by_sha(asked: AskedHistory, sha: str) -> FoundCommit | None:
