@@ -533,7 +533,8 @@ def test_a_tree_of_too_many_folders_is_listed_once(
     real = os.scandir
 
     def scandir(path: str) -> object:
-        looked.append(path)
+        if "/.git" not in str(path):  # Python 3.13 lists git's folders by it, too
+            looked.append(path)
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
