@@ -106,6 +106,14 @@ class _Fork:
         return self._status
 
 
+def _close_all_but_standard() -> None:
+    """Close what is open; the limit says nothing, it may be a thousand million files."""
+    for number in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
+        if number > 2:  # one of them was the listing's own
+            with suppress(OSError):
+                os.close(number)
+
+
 def _run_forked(module: str, jobs: int, answers: int) -> NoReturn:
     """Become a worker.
 
@@ -120,7 +128,7 @@ def _run_forked(module: str, jobs: int, answers: int) -> NoReturn:
         silence = os.open(os.devnull, os.O_WRONLY)
         for source, target in ((jobs, 0), (answers, 1), (silence, 2)):
             os.dup2(source, target)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        _close_all_but_standard()
         sys.stdin = os.fdopen(0)
         importlib.import_module(module).main()
         code = 0
