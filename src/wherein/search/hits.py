@@ -5,7 +5,13 @@ from __future__ import annotations
 from wherein.search import evidence
 from wherein.search.equipment import Equipment
 from wherein.search.finding import Found
-from wherein.search.places import Place, choose_place, matched_lines, telling_texts
+from wherein.search.places import (
+    Place,
+    choose_place,
+    lines_between,
+    matched_lines,
+    telling_texts,
+)
 from wherein.search.rank import Ranked, WeightSet, contributions
 from wherein.search.reranking import Reranked, rerank
 from wherein.types import RERANKER_SIGNAL, Evidence, Hit
@@ -25,7 +31,8 @@ def reranked(found: Found, ranked: Ranked, equipment: Equipment) -> Reranked:
         content = read_text(path)
         if content is None:
             continue
-        lines = _lines(content, _place(found, row))
+        place = _place(found, row)
+        lines = lines_between(content, place.start_line, place.end_line)
         rows.append(row)
         texts.append("\n".join([path, *lines]))
     return rerank(reranking, found.query.subject, ranked, rows, texts)
@@ -58,7 +65,7 @@ def make_hit(
     texts: dict[int, str] = {}
     content = equipment.read_text(file.path) if equipment.read_text is not None else None
     if content is not None:
-        lines = _lines(content, chosen)
+        lines = lines_between(content, chosen.start_line, chosen.end_line)
         numbers = matched_lines(lines, chosen.start_line, found.matches.term_weights)
         if literal and chosen.start_line <= literal.line <= chosen.end_line:
             numbers = tuple(dict.fromkeys([literal.line, *numbers]))
@@ -89,8 +96,3 @@ def _place(found: Found, row: int) -> Place:
     literal = found.literals.get(int(found.evaluated.files[row]))
     line = literal.line if literal else None
     return choose_place(found.matches, found.query, row, found.similarities, line)
-
-
-def _lines(content: str, place: Place) -> list[str]:
-    """Return the place's lines; what follows them is not split."""
-    return content.split("\n", place.end_line)[place.start_line - 1 : place.end_line]

@@ -16,7 +16,7 @@ from wherein.store.tree_index import FoundDefinition, TreeIndex
 from wherein.tokens import identifier_terms, scan_words
 from wherein.types import Span
 
-__all__ = ["Place", "choose_place", "matched_lines", "telling_texts"]
+__all__ = ["Place", "choose_place", "lines_between", "matched_lines", "telling_texts"]
 
 MAX_FURTHER = 2
 """Further places shown of one file."""
@@ -166,6 +166,11 @@ def matched_lines(
             scored.append((-score, number))
     scored.sort()
     return tuple(number for _, number in scored[:limit])
+
+
+def lines_between(content: str, start_line: int, end_line: int) -> list[str]:
+    """Return the lines of a place, both ends included; what follows them is not split."""
+    return content.split("\n", end_line)[start_line - 1 : end_line]
 
 
 def telling_texts(lines: Sequence[str], first_line: int, numbers: Iterable[int]) -> dict[int, str]:

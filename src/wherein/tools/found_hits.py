@@ -124,6 +124,7 @@ def _lines_of(root: Path, hit: Hit, detail: str) -> tuple[ShownLine, ...]:
 
 
 def _read_place(root: Path, hit: Hit) -> dict[int, str]:
+    from wherein.search.places import lines_between
     from wherein.walk.encoding import decode
     from wherein.walk.reading import read_file
 
@@ -133,7 +134,7 @@ def _read_place(root: Path, hit: Hit) -> dict[int, str]:
         return {}
     if decoded is None:
         return {}
-    lines = decoded.text.split("\n", hit.end_line)[hit.start_line - 1 : hit.end_line]
+    lines = lines_between(decoded.text, hit.start_line, hit.end_line)
     return dict(enumerate(lines, hit.start_line))
 
 
