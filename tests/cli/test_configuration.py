@@ -1,3 +1,4 @@
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ from tests.cli.sandbox import Sandbox
 
 from wherein.cli.configuration import configure, user_config_path
 from wherein.errors import SettingsError
+from wherein.settings import Settings
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -122,3 +124,15 @@ def test_a_list_may_be_given_as_config_prints_it(sandbox: Sandbox) -> None:
     ):
         rows = sandbox.run("config", "--json", "--set", f"ignore={given}").rows()
         assert {row["name"]: row["value"] for row in rows}["ignore"] == expected
+
+
+def test_every_number_has_a_range_that_holds_its_default(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    numbers = {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    assert numbers
+    assert settings.replace(**numbers) == settings

@@ -25,6 +25,8 @@ def test_grep_takes_the_options_that_people_type(shop: Sandbox) -> None:
     assert shop.run("grep", "--line-number", "retry_request", "src").stdout == lines
     assert shop.run("grep", "-ic", "RETRY", "tests").stdout == "tests/test_retry.py:1\n"
     assert shop.run("grep", "-l", "retry_request", "src").stdout == "src/retry.py\n"
+    counted = shop.run("grep", "--output", "count", "-n", "retry_request", "src")
+    assert counted.stdout == "src/retry.py:1\n"
     around = shop.run("grep", "-A1", "retry_request", "src").stdout.splitlines()
     assert around[0] == lines.rstrip("\n")
     assert around[1].startswith("src/retry.py-5-")

@@ -111,7 +111,7 @@ class _Reader:
         name, has_value, value = word.partition("=")
         parameter = self._find(flags, name)
         if name in parameter.spellings:
-            self._put(parameter, parameter.spellings[name])
+            self._target(parameter).setdefault(parameter.name, parameter.spellings[name])
             return at + 1
         if parameter.type is ParameterType.FLAG:
             self._put_flag(parameter, name, value if has_value else "true")
@@ -127,7 +127,7 @@ class _Reader:
             name = f"-{char}"
             parameter = self._find(flags, name, word)
             if name in parameter.spellings:
-                self._put(parameter, parameter.spellings[name])
+                self._target(parameter).setdefault(parameter.name, parameter.spellings[name])
                 continue
             if parameter.type is ParameterType.FLAG:
                 self._put_flag(parameter, name, "true")
