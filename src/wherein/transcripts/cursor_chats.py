@@ -44,11 +44,12 @@ def read_chat(path: Path) -> list[Session]:
     builder.session_id = as_text(meta.get("agentId")) or builder.session_id
     builder.created = as_time(meta.get("createdAt"))
     _sidecar(path.with_name("meta.json"), builder)
-    root = _blob(path, as_text(meta.get("latestRootBlobId")))
+    blobs = _blobs(path)
+    root = blobs.get(as_text(meta.get("latestRootBlobId")), b"")
     messages: list[Json] = []
     for number, value in _fields(root):
         if number == _MESSAGES and len(value) == _ID_BYTES:
-            message = json_value(_blob(path, value.hex()))
+            message = json_value(blobs.get(value.hex()))
             if message:
                 messages.append(message)
             else:
@@ -81,10 +82,13 @@ def _sidecar(file: Path, builder: SessionBuilder) -> None:
     builder.created = builder.created or as_time(data.get("createdAtMs"))
 
 
-def _blob(path: Path, blob_id: str) -> bytes:
-    for (data,) in query(path, "SELECT data FROM blobs WHERE id = ?", (blob_id,)):
-        return data.encode() if isinstance(data, str) else bytes(data or b"")
-    return b""
+def _blobs(path: Path) -> dict[str, bytes]:
+    """Return all blobs by id, read at once: the agent may be writing."""
+    rows = query(path, "SELECT id, data FROM blobs")
+    return {
+        as_text(blob_id): data.encode() if isinstance(data, str) else bytes(data or b"")
+        for blob_id, data in rows
+    }
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
