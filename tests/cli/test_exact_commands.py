@@ -25,6 +25,9 @@ def test_grep_takes_the_options_that_people_type(shop: Sandbox) -> None:
     assert shop.run("grep", "--line-number", "retry_request", "src").stdout == lines
     assert shop.run("grep", "-ic", "RETRY", "tests").stdout == "tests/test_retry.py:1\n"
     assert shop.run("grep", "-l", "retry_request", "src").stdout == "src/retry.py\n"
+    assert shop.run("grep", "-rn", "retry_request", "src").stdout == lines
+    assert shop.run("grep", "--recursive", "retry_request", "src").stdout == "src/retry.py\n"
+    assert shop.run("grep", "retry", "--include", "*.js").exit_code == 1
     counted = shop.run("grep", "--output", "count", "-n", "retry_request", "src")
     assert counted.stdout == "src/retry.py:1\n"
     around = shop.run("grep", "-A1", "retry_request", "src").stdout.splitlines()
@@ -61,6 +64,15 @@ def test_a_cut_grep_says_how_to_go_on(shop: Sandbox) -> None:
 
     assert len(screen.stdout.splitlines()) == 2
     assert "--offset 2" in screen.stderr
+
+
+def test_a_page_past_the_end_says_where_the_end_is(shop: Sandbox) -> None:
+    grep = shop.run("grep", "-n", "retry_request", "src", "--offset", "9")
+    glob = shop.run("glob", "src/*.py", "--offset", "9")
+
+    assert (grep.exit_code, grep.stdout) == (1, "")
+    assert "offset 9 is past the end: 1 in all" in grep.stderr
+    assert "offset 9 is past the end: 2 in all" in glob.stderr
 
 
 def test_glob_and_read_work_on_the_command_line(shop: Sandbox) -> None:

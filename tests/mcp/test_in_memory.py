@@ -113,10 +113,12 @@ def test_names_that_other_tools_use_are_understood(state: ServerState) -> None:
         ("search", {"q": "total price", "top_k": 1}),
         ("grep", {"regex": "def", "head_limit": 1, "-i": True}),
         ("read", {"file_path": "src/basket.py", "start_line": 2}),
+        ("read", {"filePath": "src/retry.py", "startLine": 4, "endLine": 4}),
     )
 
     assert not any(result.is_error for result in results)
     assert "return sum" in text_of(results[2])
+    assert text_of(results[3]).splitlines()[0] == "4\t        request.send()"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,7 @@ def test_names_that_other_tools_use_are_understood(state: ServerState) -> None:
         ("search", {"query": "x", "lang": ["pyhton"]}, "did you mean 'python'?"),
         ("grep", {"pattern": "("}, "hint:"),
         ("read", {"target": "src/retyr.py"}, "src/retry.py"),
+        ("read", {"target": "src/retry.py", "offset": 4, "end_line": 2}, "before line 4"),
         ("similar", {"place": "src/retry.py"}, "path:line"),
     ],
 )

@@ -112,6 +112,12 @@ def test_nothing_found_says_why(tmp_path: Path) -> None:
     assert any("letter case" in note for note in globbed(tmp_path, "main.py").notes)
 
 
+@pytest.mark.parametrize("pattern", ["", " "])
+def test_an_empty_pattern_is_refused(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(PatternError, match="empty"):
+        globbed(tmp_path, pattern)
+
+
 @pytest.mark.parametrize("pattern", ["../*", "a/../../*", "/etc/*", "~/x"])
 def test_a_pattern_that_leads_outside_is_refused(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(PathError, match="outside"):

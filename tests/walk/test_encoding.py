@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wherein.walk.encoding import decode
+from wherein.walk.encoding import decode, decode_unmarked
 
 COMMENTS = {
     "gb18030": ["// 中文注释", "# 计算用户的总金额，如果为空则返回零。", "// 测试", "x = '红色'"],
@@ -82,6 +82,16 @@ def test_utf_8_with_a_little_damage_stays_utf_8() -> None:
     assert decoded is not None
     assert decoded.encoding == "utf-8"
     assert decoded.text.startswith("// größer, kürzer")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_text_without_a_mark_is_told_from_bytes_with_a_zero(codec: str) -> None:
+    text = "def total(x):\n    return x\n"
+    decoded = decode_unmarked(text.encode(codec))
+    assert decoded is not None
+    assert (decoded.text, decoded.encoding) == (text, codec)
+    assert decode_unmarked(b"a\0foo\n") is None
+    assert decode_unmarked(b"key\0value" * 40) is None
 
 
 def test_crlf_and_lone_carriage_returns_stay() -> None:

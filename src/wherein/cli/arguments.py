@@ -63,11 +63,14 @@ def off_flags_of(parameter: Parameter) -> tuple[str, ...]:
 
 
 def known_flags(tool: Tool) -> Mapping[str, Parameter]:
-    """Return option to parameter for one command."""
+    """Return option to parameter for one command, other names for it last."""
     found: dict[str, Parameter] = {}
     for item in (*COMMON, *tool.for_face(Face.CLI)):
         marks = (mark for mark in item.spellings if mark.startswith("-"))
         found.update(dict.fromkeys((*flags_of(item), *off_flags_of(item), *marks), item))
+    for item in tool.for_face(Face.CLI):  # what an agent calls it in a server's tools
+        for alias in item.aliases:
+            found.setdefault(f"--{alias.lstrip('-').replace('_', '-')}", item)
     return found
 
 
@@ -109,6 +112,8 @@ class _Reader:
 
     def _read_long(self, flags: Mapping[str, Parameter], word: str, at: int) -> int:
         name, has_value, value = word.partition("=")
+        if name in self.tool.always:
+            return at + 1
         parameter = self._find(flags, name)
         if name in parameter.spellings:
             self._target(parameter).setdefault(parameter.name, parameter.spellings[name])
@@ -125,6 +130,8 @@ class _Reader:
     def _read_short(self, flags: Mapping[str, Parameter], word: str, at: int) -> int:
         for offset, char in enumerate(word[1:], start=1):
             name = f"-{char}"
+            if name in self.tool.always:
+                continue
             parameter = self._find(flags, name, word)
             if name in parameter.spellings:
                 self._target(parameter).setdefault(parameter.name, parameter.spellings[name])

@@ -54,6 +54,7 @@ GREP = Tool(
     result="wherein.tools.grep:GrepResult",
     rows="rows|files",
     may_name_roots=False,
+    always=("-r", "-R", "-H", "--recursive", "--with-filename"),
     parameters=(
         Parameter(
             "pattern",
@@ -274,6 +275,14 @@ READ = Tool(
             maximum=20_000,
             aliases=("lines", "n_lines", "max_lines"),
             metavar="N",
+        ),
+        Parameter(
+            "end_line",
+            ParameterType.INTEGER,
+            "last line",
+            minimum=1,
+            aliases=("end", "to_line"),
+            metavar="LINE",
         ),
         Parameter(
             "numbers",

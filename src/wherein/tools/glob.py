@@ -113,9 +113,12 @@ def find_files(
         PatternError: A pattern is not valid.
         PathError: The folder does not exist, or a pattern leads outside the root.
     """
-    if limit < 1 or offset < 0 or not patterns:
-        message = "no pattern" if not patterns else f"limit {limit}, offset {offset}: no page"
+    if limit < 1 or offset < 0:
+        message = f"limit {limit}, offset {offset}: no page"
         raise UsageError(message, hint="limit is at least 1, offset at least 0")
+    if not patterns or not all(pattern.strip() for pattern in patterns):
+        message = "a pattern is empty" if patterns else "no pattern"
+        raise PatternError(message, hint="'**' names every file")
     place = resolve_place(scope, folder)
     for pattern in patterns:
         refuse_outside(place.root, place.real, pattern)
@@ -129,6 +132,8 @@ def find_files(
         notes.extend(_why_nothing(globs, listed.paths, place))
     files = _sorted(place, found, by_name=by_name)
     page = tuple(files[offset : offset + limit])
+    if files and not page:
+        notes.append(f"offset {offset} is past the end: {len(files)} in all")
     end = offset + len(page)
     return GlobResult(
         files=page,

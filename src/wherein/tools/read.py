@@ -44,6 +44,7 @@ def read(
     *,
     offset: int | None = None,
     limit: int = LIMIT,
+    end_line: int | None = None,
     force: bool = False,
     numbers: bool = True,
 ) -> ReadResult:
@@ -59,6 +60,12 @@ def read(
         UsageError: A range is not one, or the symbol is not in the file.
     """
     targets = (target,) if isinstance(target, str) else tuple(target)
+    if end_line is not None:
+        first = offset or 1
+        if end_line < first:
+            message = f"end_line {end_line} comes before line {first}"
+            raise UsageError(message, hint="lines are counted from 1, the first before the last")
+        limit = min(limit, end_line - first + 1)
     return read_targets(
         Scope.of(call),
         targets,
@@ -186,7 +193,7 @@ def _folder(place: Place) -> ReadPart:
             for entry in entries
             if entry.name not in VERSION_CONTROL_FOLDERS
         )
-    notes = [f"a folder with {len(names)} entries"]
+    notes = [f"a folder with {len(names)} {'entry' if len(names) == 1 else 'entries'}"]
     if len(names) > MAX_ENTRIES:
         notes.append(f"the first {MAX_ENTRIES} are shown; use glob for the others")
     return ReadPart(

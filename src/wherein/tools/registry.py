@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -105,6 +106,8 @@ class Tool:
     may_name_roots: bool = True
     """On the command line, whether a person may name repositories anywhere. False where operands
     are paths: they stay inside the root, as those of a server's tools do."""
+    always: tuple[str, ...] = ()
+    """Options that programs like it need for what this one always does: they change nothing."""
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``."""
@@ -195,13 +198,14 @@ def read_arguments(
         chosen.update({mark: (item.name, choice) for mark, choice in item.spellings.items()})
     values: dict[str, object] = {}
     by_mark: dict[str, object] = {}
-    for name, value in raw.items():
+    for given, value in raw.items():
+        name = given if given in known or given in chosen else _snake_case(given)
         if name in chosen and name.startswith("-"):
             if _read_flag(value):
                 by_mark.setdefault(*chosen[name])
             continue
         if name not in known:
-            message = f"{tool.name} has no argument {name!r}"
+            message = f"{tool.name} has no argument {given!r}"
             raise UsageError(message, hint=_argument_hint(tool, name, raw, face))
         if value is not None:
             values[known[name].name] = _checked(tool, known[name], value)
@@ -212,6 +216,11 @@ def read_arguments(
             raise UsageError(message, hint=f"{item.name} is {item.help}")
         values.setdefault(item.name, item.default)
     return values
+
+
+def _snake_case(name: str) -> str:
+    """Return ``file_path`` for ``filePath``, as some agents write every argument."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 def _argument_hint(tool: Tool, name: str, raw: Mapping[str, object], face: Face) -> str:

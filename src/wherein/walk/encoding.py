@@ -33,6 +33,10 @@ MIN_LETTERS = 6
 MIN_ASCII = 0.2
 """Share of ASCII in text of wide characters: even Chinese has blanks, digits and line ends."""
 
+MIN_ZEROS = 0.8
+"""Share of the zero bytes that ASCII text of wide characters has. With fewer of them, bytes that
+are ASCII all through are a text with a few zeros in it."""
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig", "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le", "utf-32-le"),
@@ -108,9 +112,12 @@ def decode_unmarked(data: bytes) -> Decoded | None:
     for codec, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
         if len(data) % width or not data:
             continue
+        sample = data[:EVIDENCE_BYTES]
+        n_zeros = sample.count(0)
+        if sample.isascii() and n_zeros * width < MIN_ZEROS * (width - 1) * len(sample):
+            continue
         try:
-            sample = data[:EVIDENCE_BYTES].decode(codec)
-            if _is_wide_text(sample):
+            if _is_wide_text(sample.decode(codec)):
                 return Decoded(data.decode(codec), codec)
         except UnicodeDecodeError:
             continue
