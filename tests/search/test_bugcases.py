@@ -61,6 +61,59 @@ def test_d04_a_query_that_asks_for_tests_gets_tests_first(tmp_path: Path) -> Non
     assert all(path.startswith("tests/") for path in scoped)
 
 
+@pytest.mark.parametrize("query", ["tests for login", "where is login tested", "login test"])
+def test_tests_that_are_asked_for_come_before_the_definition(tmp_path: Path, query: str) -> None:
+    login = 'def login(name):\n    """Let the user in."""\n    return True\n'
+    test = 'def test_user_can_login():\n    assert login("a")\n'
+    tree = Tree(
+        tmp_path,
+        {"auth/login.py": login, "tests/test_user.py": test, "docs/login.md": "# Login\n\nUser.\n"},
+        HashingEmbedder(),
+    )
+    assert tree.paths(query)[0] == "tests/test_user.py"
+    assert tree.paths("login")[0] == "auth/login.py"
+    assert tree.paths("login docs")[0] == "docs/login.md"
+
+
+@pytest.mark.parametrize(
+    ("query", "line"), [("admin?", 2), ("save!", 3), ("who calls save!", 3), ("User#admin?", 2)]
+)
+def test_names_that_end_with_a_sign_are_found_by_it(tmp_path: Path, query: str, line: int) -> None:
+    user = "class User < Record\n  def admin?; true; end\n  def save!; true; end\nend\n"
+    tree = Tree(tmp_path, {"user.rb": user, "other.rb": "def work(user)\n  user.admin\nend\n"})
+    hit = tree.search(query).hits[0]
+    assert (hit.path, hit.start_line) == ("user.rb", line)
+
+
+def test_a_line_of_a_log_is_found_without_quotes(tmp_path: Path) -> None:
+    load = 'def load_{i}(path):\n    """A file record; what is not there is not found."""\n'
+    tree = Tree(
+        tmp_path,
+        {
+            **{f"m{i:02}.py": load.format(i=i) for i in range(30)},
+            "zz.py": 'def fetch(p):\n    raise LookupError("file record not found")\n',
+        },
+        HashingEmbedder(),
+    )
+    hit = tree.search("file record not found").hits[0]
+    assert (hit.path, hit.matched_lines) == ("zz.py", (2,))
+    assert "weak" not in str(hit.evidence)
+
+
+def test_a_quoted_text_of_common_words_is_found_among_many_files(tmp_path: Path) -> None:
+    other = "def f{i}(found):\n    # not a record that the file has\n    return found\n" * 3
+    rest = "".join(f"def g{k}(): return {k}\n" for k in range(60))
+    tree = Tree(
+        tmp_path,
+        {
+            **{f"m{i:03}.py": other.format(i=i) for i in range(150)},
+            "zz.py": f'{rest}def h(): raise LookupError("file record not found")\n',
+        },
+    )
+    hit = tree.search('"file record not found"').hits[0]
+    assert (hit.path, hit.matched_lines[0]) == ("zz.py", 61)
+
+
 def test_d06_words_of_scripts_without_spaces_are_found(tmp_path: Path) -> None:
     net = (
         "def call(fn):\n    # 请求超时重试三次\n    return fn()\n\n# 使用redis连接池\nPOOL = None\n"

@@ -102,17 +102,28 @@ def test_priors_read_the_path_and_the_content(tree: Tree) -> None:
     assert seen["app/order.py"]["p_logdefs"] > seen["app/mail.py"]["p_logdefs"]
 
 
-def test_tests_are_marked_as_wanted_or_not(tmp_path: Path) -> None:
-    tree = Tree(tmp_path, {"tests/test_cart.py": "def test_cart():\n    pass\n"})
-    plain = signals(tree, "cart")["tests/test_cart.py"]
-    assert (plain["p_test"], plain["p_test_wanted"]) == (1, 0)
-    asked = signals(tree, "test cart")["tests/test_cart.py"]
-    assert (asked["p_test"], asked["p_test_wanted"]) == (0, 1)
+@pytest.mark.parametrize(
+    ("path", "signal", "asking"),
+    [
+        ("tests/test_cart.py", "p_test", "test cart"),
+        ("docs/cart.md", "p_docs", "cart docs"),
+        ("examples/cart.py", "p_example", "cart example"),
+    ],
+)
+def test_what_is_asked_for_is_not_held_against_a_file(
+    tmp_path: Path, path: str, signal: str, asking: str
+) -> None:
+    tree = Tree(tmp_path, {path: "cart example docs test\n"})
+    assert signals(tree, "cart")[path][signal] == 1
+    assert signals(tree, asking)[path][signal] == 0
 
 
 def test_texts_word_for_word_are_seen(tree: Tree) -> None:
     seen = signals(tree, '"order.age < 30"')
     assert seen["app/refund_policy.py"]["exact_text"] == 1
+    assert seen["app/refund_policy.py"]["phrase"] == 0
+    phrase = signals(tree, "Pay back to the customer")["app/order.py"]
+    assert (phrase["phrase"], phrase["exact_text"]) == (1, 0)
     message = signals(tree, "failed: pay back to the customer 12345 soon")
     assert 0 < message["app/order.py"]["message_run"] < 1
 

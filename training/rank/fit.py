@@ -33,10 +33,11 @@ from wherein.search.signals import Evaluated
 
 EVIDENCE_L2 = 1.0
 
-RULES = ("ex_alone", "exact_sentence")
+RULES = ("ex_alone", "exact_sentence", "p_generated", "phrase")
 """Signals that keep the weight of ``prior.json``. Who asks for one name wants its definition first,
-however often others use it, and who quotes a sentence wants where it stands; in the requests there
-is seldom anybody who does the one or the other."""
+however often others use it, and who gives a sentence, in quotes or not, wants where it stands; in
+the requests there is seldom anybody who does the one or the other. Generated code is hardly ever
+among their candidates, so a learned weight of it would be an accident."""
 
 Situations = Mapping[str, frozenset[str]]
 SITUATIONS: Situations = {

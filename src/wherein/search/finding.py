@@ -14,10 +14,12 @@ from wherein.search.equipment import Equipment
 from wherein.search.filters import Filters, Masks, masks, with_scopes
 from wherein.search.literal import (
     LITERAL_FILES,
+    QUOTED_FILES,
     LiteralMatch,
     TextReader,
     files_with_all_terms,
     find_literals,
+    find_phrase,
 )
 from wherein.search.matches import Matches, match
 from wherein.search.other_spellings import with_other_spellings
@@ -32,9 +34,11 @@ from wherein.search.retrievers import (
     find_candidates,
     lexical_scores,
 )
+from wherein.search.signal_groups.coverage import files_with_words_together
 from wherein.search.signals import Evaluated, evaluate
 from wherein.store.lexical import LexicalScores
 from wherein.store.tree_index import TreeIndex
+from wherein.types import FileFlag
 
 __all__ = ["Found", "find"]
 
@@ -69,6 +73,12 @@ def find(index: TreeIndex, text: str, filters: Filters | None, equipment: Equipm
     candidates = find_candidates(index, query, allowed, scores, similarities, words.retrieved)
     candidates, literals = _with_literals(index, query, allowed, candidates, read_text)
     matches = match(index, query, lexical, candidates.files, allowed)
+    if read_text is not None and not literals:
+        together = files_with_words_together(matches)
+        if not query.wants_tests:  # a test says in words what it tests
+            together = together[(index.file_flags[together] & int(FileFlag.TEST)) == 0]
+        paths = {file: index.path(file) for file in together[:LITERAL_FILES].tolist()}
+        literals = find_phrase(query, paths, read_text)
     evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
     return Found(
         query,
@@ -156,9 +166,9 @@ def _with_literals(
     """Look for quoted texts or the message; files that have the whole text join the candidates."""
     if read_text is None or not (query.quoted or query.is_message):
         return candidates, {}
-    files = candidates.files.tolist()
+    files = candidates.files[:LITERAL_FILES].tolist()
     for quoted in query.quoted:
-        more = files_with_all_terms(index, quoted, LITERAL_FILES // 2)
+        more = files_with_all_terms(index, quoted, QUOTED_FILES)
         if allowed.files is not None:
             more = more[allowed.files[more]]
         files = [*more.tolist(), *files]

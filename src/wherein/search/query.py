@@ -58,6 +58,7 @@ STOP_WORDS = frozenset(_QUESTION_WORDS.split())
 _TEST_WORDS = frozenset(
     ["fixture", "spec", "specs", "test", "testcase", "tested", "testing", "tests", "unittest"]
 )
+_DOCS_WORDS = frozenset(["adr", "adrs", "changelog", "docs", "documentation", "readme"])
 _EXAMPLE_WORDS = frozenset(
     ["demo", "demos", "example", "examples", "sample", "samples", "tutorial"]
 )
@@ -69,6 +70,8 @@ _PATH = re.compile(
 )
 _QUALIFIED = re.compile(r"(?<![\w$])[^\W\d][\w$]*(?:(?:::|->|\.|#)[^\W\d][\w$]*[!?]?)+")
 _NAME = re.compile(r"[^\W\d][\w$]*")
+_ASKING_NAME = re.compile(r"(?<![\w$])[^\W\d][\w$]*[!?](?![\w=])")
+"""``empty?`` or ``save!``, as Ruby names methods; no definition has a word of prose as its name."""
 _SEPARATOR = re.compile(r"::|->|\.|#")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _MESSAGE = re.compile(
@@ -137,6 +140,7 @@ class Query:
     is_symbol: bool
     """True when it is one name and nothing else."""
     wants_tests: bool
+    wants_docs: bool
     wants_examples: bool
     scopes: tuple[Scope, ...]
     is_cut: bool
@@ -203,6 +207,7 @@ def understand(
         is_message=len(words) >= MIN_MESSAGE_WORDS and bool(_MESSAGE.search(subject)),
         is_symbol=len(words) == 1 and len(all_words) == 1,
         wants_tests=bool(lower & _TEST_WORDS),
+        wants_docs=bool(lower & _DOCS_WORDS),
         wants_examples=bool(lower & _EXAMPLE_WORDS),
         scopes=scopes,
         is_cut=is_cut,
@@ -239,6 +244,7 @@ def _symbols(
     names += [word for word in words if is_code_name(word)]
     names += [text.strip("()") for text in quoted if _NAME.fullmatch(text.strip("()"))]
     names += re.findall(r"(?<![\w$])([^\W\d][\w$]*)\(", subject)
+    names += _ASKING_NAME.findall(subject)
     names += [word for word in words if word[:1].isupper() and not subject.startswith(word)]
     if len(words) == 1:
         names.append(words[0])

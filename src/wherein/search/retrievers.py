@@ -40,7 +40,6 @@ MAX_CANDIDATES = 60
 """Files that are ranked by all signals: they hold every public peer target and a target of 98.7 /
 94.7 % of the named and plain replay requests (98.3 / 93.2 % without the discounts below)."""
 
-_ASIDE = int(FileFlag.TEST | FileFlag.EXAMPLE | FileFlag.GENERATED | FileFlag.VENDORED)
 _ASIDE_DISCOUNT, _NO_CODE_DISCOUNT = 0.5, 0.6
 """Tests and the like repeat the words of what they test: without a discount they fill the list that
 the ranker chooses from. What was asked for can still be among the best 60."""
@@ -300,10 +299,15 @@ def _masked(scores: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
 
 def _discounts(index: TreeIndex, query: Query) -> NDArray[np.float64]:
     """Return what the first stage's sum of each file is multiplied with."""
-    factors = np.ones(index.n_files, np.float64)
+    aside, kinds = FileFlag.GENERATED | FileFlag.VENDORED, {FileKind.CODE}
     if not query.wants_tests:
-        factors[(index.file_flags & _ASIDE) > 0] = _ASIDE_DISCOUNT
-    factors[~index.files_of_kinds(frozenset({FileKind.CODE}))] *= _NO_CODE_DISCOUNT
+        aside |= FileFlag.TEST
+    if not query.wants_examples:
+        aside |= FileFlag.EXAMPLE
+    if query.wants_docs:
+        kinds.add(FileKind.DOCS)
+    factors = np.where((index.file_flags & int(aside)) > 0, _ASIDE_DISCOUNT, 1.0)
+    factors[~index.files_of_kinds(frozenset(kinds))] *= _NO_CODE_DISCOUNT
     return factors
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wherein.search.matches import ENCLOSING, NAMES, SIGNATURE, Matches
 from wherein.search.query import TermKind
 
-__all__ = ["SIGNALS", "columns"]
+__all__ = ["SIGNALS", "columns", "files_with_words_together"]
 
 SIGNALS: Mapping[str, str] = {
     "cov_chunk": "0..1: largest share of the query's idf in one chunk: the words stand together",
@@ -20,6 +20,8 @@ SIGNALS: Mapping[str, str] = {
     "cov_rarest": "0 or 1: the rarest term that exists at all stands in the file",
     "cov_all": "0 or 1: one chunk with its path has every term that exists at all",
 }
+
+_ALL = np.float32(0.9999)
 
 
 def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
@@ -35,8 +37,15 @@ def columns(matches: Matches) -> dict[str, NDArray[np.float32]]:
         "cov_file": matches.share(in_file, idf),
         "cov_rare2_head": matches.best(matches.share(_in_head(matches), _rarest(idf, 2))),
         "cov_rarest": matches.share(in_file, _rarest(idf, 1)),
-        "cov_all": (place >= np.float32(0.9999)).astype(np.float32),
+        "cov_all": (place >= _ALL).astype(np.float32),
     }
+
+
+def files_with_words_together(matches: Matches) -> NDArray[np.int64]:
+    """Return the candidates that have all words of the query in one chunk, best first."""
+    present = matches.present & matches.allowed
+    share = matches.best(matches.share(present, matches.of_kind(TermKind.WORD)))
+    return matches.files[share >= _ALL]
 
 
 def _in_head(matches: Matches) -> NDArray[np.bool_]:

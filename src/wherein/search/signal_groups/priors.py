@@ -17,7 +17,6 @@ __all__ = ["SIGNALS", "columns"]
 
 SIGNALS: Mapping[str, str] = {
     "p_test": "0 or 1: a test, and the query does not ask for tests: it repeats the words it tests",
-    "p_test_wanted": "0 or 1: a test, and the query asks for one",
     "p_test_support": "0 or 1: named as test support though no test itself, and none is asked for",
     "p_legacy": "0 or 1: legacy, deprecated, old or compat in the path: a newer one is meant",
     "p_versioned": "0 or 1: a v1 or numbered folder in the path",
@@ -30,7 +29,7 @@ SIGNALS: Mapping[str, str] = {
     "p_private": "0 or 1: file name begins with an underscore",
     "p_internal": "0 or 1: in a folder named internal: what is public is meant",
     "p_tooling": "0 or 1: scripts, builds, benchmarks",
-    "p_docs": "0 or 1: prose",
+    "p_docs": "0 or 1: prose, and none is asked for",
     "p_config": "0 or 1: configuration or data",
     "p_logsize": "0..1: log2(1 + bytes) / 20: central files are large",
     "p_logdefs": "0..1: log2(1 + definitions) / 10",
@@ -48,8 +47,8 @@ def columns(
     if query.wants_tests:
         found["p_test"][:] = 0
         found["p_test_support"][:] = 0
-    else:
-        found["p_test_wanted"][:] = 0
+    if query.wants_docs:
+        found["p_docs"][:] = 0
     if query.wants_examples:
         found["p_example"][:] = 0
     return found
@@ -66,12 +65,11 @@ def _facts(index: TreeIndex, ordinal: int) -> tuple[float, ...]:
 def _file_facts(
     path: str, flags: int, kind: FileKind, n_bytes: int, n_definitions: int, n_imports: int
 ) -> tuple[float, ...]:
-    """Return the values in the order of `SIGNALS`, tests and examples both wanted and not."""
+    """Return the values in the order of `SIGNALS`, as if nothing special were asked for."""
     facts = path_facts(path)
     is_test = bool(flags & FileFlag.TEST)
     is_code = kind is FileKind.CODE
     return (
-        is_test,
         is_test,
         facts.is_near_test and not is_test,
         facts.is_legacy,
