@@ -10,7 +10,9 @@ from wherein.parse import grammars
 from wherein.parse.tags import DEFINITION_KINDS, REFERENCE_KINDS, can_parse, parse
 from wherein.types import Parsed
 
-LANGUAGES = sorted(grammars.query_languages() | {"markdown", "rst", "yaml", "toml", "json", "vue"})
+LANGUAGES = sorted(
+    grammars.query_languages() | {"json", "jupyter", "markdown", "rst", "toml", "vue", "yaml"}
+)
 FRAGMENTS = (
     *(b"def f(x):\n", b"  return g(x)\n", b"class A {\n", b"}\n", b"{", b"}", b"(", b")", b"\r\n"),
     *(b"# note\n", b"/* c */", b"// c\n", b'"""d"""\n', b"import a.b\n", b"func (t *T) M() {\n"),

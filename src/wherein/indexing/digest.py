@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from wherein.chunk.chunker import CHUNK_VERSION, chunk_file
 from wherein.chunk.fields import chunk_terms
 from wherein.embed.protocol import Embedder
+from wherein.parse.notebook import NOTEBOOK, cell_sources
 from wherein.parse.tags import PARSE_VERSION, parse
 from wherein.settings import Settings
 from wherein.store.record_format import RECORD_VERSION
@@ -25,7 +26,7 @@ from wherein.walk.encoding import decode
 
 __all__ = ["DIGEST_VERSION", "chunk_texts", "digest", "recipe", "skip_record"]
 
-DIGEST_VERSION = 2
+DIGEST_VERSION = 3
 """Part of the recipe: raise it when decoding, limits or quantisation change."""
 
 
@@ -84,6 +85,7 @@ def digest(
         return skip_record(name, language, len(data), reason)
     is_whole = len(data) <= settings.max_file_bytes
     parsed = parse(text, language) if is_whole else None
+    text = _searched(text, language)
     chunks = chunk_file(text, language, parsed, settings.chunk_chars)
     terms, strings = chunk_terms(text, chunks, parsed)
     vectors, scales = _embed(embedder, terms, strings, text, chunks)
@@ -117,8 +119,13 @@ def chunk_texts(data: bytes, record: Record, settings: Settings) -> tuple[str, .
     decoded = decode(_beginning(data, settings.max_file_bytes))
     if decoded is None or not record.chunks:
         return ()
-    text = decoded.text.encode("utf-8", "surrogatepass")
+    text = _searched(decoded.text.encode("utf-8", "surrogatepass"), record.language)
     return tuple(_Texts(text, record.chunks))
+
+
+def _searched(text: bytes, language: str | None) -> bytes:
+    """Return what of a file is found by its words, every line in its place."""
+    return cell_sources(text) if language == NOTEBOOK else text
 
 
 def _beginning(data: bytes, max_bytes: int) -> bytes:

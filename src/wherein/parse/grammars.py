@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["EMBEDDED", "grammar", "load", "parser", "queries", "query_languages"]
 
-EMBEDDED = {"vue": "typescript", "svelte": "typescript", "astro": "typescript"}
-"""Component files are parsed by their script part, which keeps its place in the file."""
+EMBEDDED = {
+    "astro": "typescript",
+    "jupyter": "python",
+    "svelte": "typescript",
+    "vue": "typescript",
+}
+"""Component files and notebooks are parsed by their code, which keeps its place in the file."""
 
 _PARTS = {
     "c": ("c_family", "c"),

@@ -27,6 +27,7 @@ from wherein.parse.cuts import order_cuts, walk_large
 from wherein.parse.definitions import find_definitions
 from wherein.parse.imports import find_imports
 from wherein.parse.keys import KEYS
+from wherein.parse.notebook import NOTEBOOK, cell_sources, is_python
 from wherein.parse.outline import OUTLINES
 from wherein.parse.pairing import DEFINITION_KINDS
 from wherein.parse.references import REFERENCE_KINDS, find_references
@@ -90,7 +91,7 @@ def parse(text: bytes, language: str | None) -> Parsed:
     if language in _READERS:
         return _READERS[language](text)
     name = grammars.EMBEDDED.get(language, language)
-    code = blank_markup(text) if language in grammars.EMBEDDED else text
+    code = _code_alone(text, language)
     source = Source(code)
     if name not in _LONG_LINED and source.longest_line() > _MAX_LINE_BYTES:
         return _without_tags(())
@@ -98,7 +99,7 @@ def parse(text: bytes, language: str | None) -> Parsed:
     if tree is None:
         return _without_tags(())
     parsed = _tags(source, name, tree.root_node)
-    if code is text:
+    if code is text or language == NOTEBOOK:
         return parsed
     cuts = dict(zip(parsed.cuts, parsed.cut_depths, strict=True))
     cuts.update(dict.fromkeys(part_starts(text), 0))
@@ -106,6 +107,13 @@ def parse(text: bytes, language: str | None) -> Parsed:
     return replace(
         parsed, cuts=tuple(sorted(cuts)), cut_depths=tuple(cuts[x] for x in sorted(cuts))
     )
+
+
+def _code_alone(text: bytes, language: str) -> bytes:
+    """Return the text of what the grammar knows, in its place."""
+    if language == NOTEBOOK:
+        return cell_sources(text) if is_python(text) else b""
+    return blank_markup(text) if language in grammars.EMBEDDED else text
 
 
 def _tags(source: Source, language: str, root: Node) -> Parsed:

@@ -90,7 +90,7 @@ _BINARY_ENDINGS = _words(
     " pack idx_ lockb"
 )
 
-_DOC_LANGUAGES = _words("markdown rst asciidoc org latex typst")
+_DOC_LANGUAGES = _words("asciidoc jupyter latex markdown org rst typst")
 _DOC_ENDINGS = _words(
     "txt text pod texi texinfo textile wiki rdoc man mediawiki creole rtf 1 2 3 4 5 6 7 8 9 bib"
 )
@@ -349,7 +349,7 @@ def _kind(name: str, language: str | None) -> FileKind:
         return FileKind.CONFIG
     if extension in _DATA_ENDINGS:
         return FileKind.DATA
-    if language in _DOC_LANGUAGES or extension == "ipynb":
+    if language in _DOC_LANGUAGES:
         return FileKind.DOCS
     if language in _CONFIG_LANGUAGES:
         return FileKind.CONFIG
