@@ -259,6 +259,34 @@ def test_junk_on_the_wire_is_survived(shop: Path, home: Path) -> None:
     assert "error" in answers[6]
 
 
+def test_no_request_waits_for_ever_whatever_is_wrong_with_it(shop: Path, home: Path) -> None:
+    batch = [call(7, "glob", pattern="*.py"), {"jsonrpc": "2.0", "method": "notifications/x"}, 5]
+    lines = (
+        b'{"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {"text": "\\ud83d"}}\n',
+        b'{"id": 3, "method": "ping"}\n',
+        b'{"jsonrpc": "2.0", "id": 4, "method": 7}\n',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": "text"}\n',
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}\n',
+        b'{"jsonrpc": "2.0", "id": 6, "params": {"limit": NaN}}\n',
+        b"{not json\n",
+        json.dumps(batch).encode() + b"\n",
+        b"[]\n",
+        b'\n{"jsonrpc": "2.0", "id": 99, "result": []}\n',
+    )
+    with Server(shop, home) as server:
+        server.greet()
+        server.send(*lines, {"jsonrpc": "2.0", "id": 8, "method": "ping"})
+        answers = [server.receive() for _ in range(11)]
+
+    by_id = {answer["id"]: answer for answer in answers if answer["id"] is not None}
+    codes = {number: answer["error"]["code"] for number, answer in by_id.items() if number < 7}
+    assert codes == {2: -32700, 3: -32600, 4: -32600, 5: -32600, 6: -32600}
+    assert by_id[7]["result"]["isError"] is False
+    assert by_id[8]["result"] == {}
+    unnamed = [answer["error"]["code"] for answer in answers if answer["id"] is None]
+    assert sorted(unnamed) == [-32700, -32600, -32600, -32600]
+
+
 def test_piped_requests_are_answered_before_the_server_goes(shop: Path, home: Path) -> None:
     messages = (INITIALIZE, INITIALIZED, call(3, "grep", pattern="retry"), LIST)
     sent = "".join(json.dumps(message) + "\n" for message in messages)
@@ -345,14 +373,17 @@ def test_a_client_that_closed_its_ear_is_no_fault(shop: Path, home: Path) -> Non
         assert server.process.stderr.read() == b""
 
 
-def test_a_termination_signal_ends_it_with_the_store_intact(tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_termination_signal_ends_it_with_the_store_intact(
+    tmp_path: Path, home: Path, number: signal.Signals
+) -> None:
     root = big_tree(tmp_path / "big")
     with Server(root, home) as server:
         server.greet()
         server.send(call(3, "glob", pattern="f1.py"))
         server.answer(3)
         below = children_of(server.process.pid)
-        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(number)
         assert server.process.wait(10) == 0
     assert wait_until_gone(below) == set()
 

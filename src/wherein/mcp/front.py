@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from wherein import __version__
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
+from wherein.mcp.refusals import batch_of, refusal
 from wherein.render.json_lines import dump
 
 __all__ = [
@@ -69,14 +70,28 @@ class Wire:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def readline(self) -> str:
-        """Return the next line of the conversation, the ones to replay first."""
-        line = self.replay.pop(0) if self.replay else self.take_line()
-        if not line:
-            self._wait_for_answers()
+        """Return the next message of the conversation, the ones to replay first.
+
+        What the library would drop without a word is answered here.
+        """
+        while line := self.replay.pop(0) if self.replay else self.take_line():
+            text = line.decode("utf-8", "replace")
+            batch = batch_of(text)
+            refused = None if batch else refusal(text)
+            if refused is not None:
+                self.write(dump(refused) + "\n")
+                self.flush()
+            elif not batch:
+                self._expect_answer(line)
+                return text
+            self.replay[:0] = batch
+        self._wait_for_answers()
+        return ""
+
+    def _expect_answer(self, line: bytes) -> None:
         message = _read(line)
         if message is not None and "method" in message and "id" in message:
             self._pending.add(_id_of(message))
-        return line.decode("utf-8", "replace")
 
     def take_line(self) -> bytes:
         """Return the pipe's next line; of one that is too long only that it was."""

@@ -17,6 +17,9 @@ _LOOK_EVERY_S = 1.0
 _GRACE_S = 2.0
 """How long running calls may take to notice that the server ends; then the process goes."""
 
+_ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+"""What clients send to a server they are done with; some begin with an interrupt."""
+
 
 def watch_parent(state: ServerState) -> None:
     """Start a thread that ends the process once its parent is another one."""
@@ -28,7 +31,7 @@ def watch_parent(state: ServerState) -> None:
                 end_process(state, 0)
 
     threading.Thread(target=look, name="wherein-parent", daemon=True).start()
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, lambda _number, _frame: _on_signal(state))
 
 
