@@ -1,10 +1,12 @@
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from mcp.client import Client
 from mcp_types import ListRootsResult, Root
-from tests.mcp.servers import Server, call, make_state, write_shop
+from tests.mcp.servers import INITIALIZE, INITIALIZED, Server, call, make_state, write_shop
 
 from wherein.mcp.roots import is_workspace, named_by_environment
 from wherein.mcp.server import build_server
@@ -79,3 +81,46 @@ def test_the_clients_roots_say_where_the_workspace_is(tmp_path: Path) -> None:
 
     assert anyio.run(talk) is False
     assert state.root == shop
+
+
+def answer_with_roots(server: Server, number: int, uris: list[str] | None) -> dict[str, Any]:
+    """Return the answer to a call, after the client was asked for its roots (or was not)."""
+    server.send(call(number, "grep", pattern="retry"))
+    while (message := server.receive()).get("id") != number or "method" in message:
+        if message.get("method") == "roots/list" and uris is not None:
+            result = {"roots": [{"uri": uri} for uri in uris]}
+            server.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+    return message["result"]
+
+
+@pytest.fixture
+def at_home(tmp_path: Path) -> Iterator[Server]:
+    """A server that was started in the user's home by a client that has roots."""
+    home = tmp_path / "home"
+    home.mkdir()
+    hello = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": {"roots": {}}}}
+    with Server(home, home) as server:
+        server.send(hello, INITIALIZED)
+        server.answer(1)
+        yield server
+
+
+def test_roots_that_are_no_folders_are_no_workspace(at_home: Server) -> None:
+    result = answer_with_roots(at_home, 2, ["vscode-remote://wsl/shop"])
+    assert result["isError"] is True
+    assert "no workspace" in result["content"][0]["text"]
+
+
+def test_a_client_that_changes_its_roots_is_asked_again(at_home: Server, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a shop").mkdir()
+    shop = write_shop(tmp_path / "a shop")
+    first = answer_with_roots(at_home, 2, [(tmp_path / "empty").as_uri()])
+    at_home.send({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})
+    second = answer_with_roots(at_home, 3, [shop.as_uri()])
+    at_home.send(call(4, "search", query="retry_request"))
+    found = at_home.answer(4)["result"]
+
+    assert "files" not in first["structuredContent"]
+    assert second["structuredContent"]["files"][0]["path"] == "src/retry.py"
+    assert found["structuredContent"]["hits"][0]["path"] == "src/retry.py"

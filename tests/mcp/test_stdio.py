@@ -287,6 +287,21 @@ def test_no_request_waits_for_ever_whatever_is_wrong_with_it(shop: Path, home: P
     assert sorted(unnamed) == [-32700, -32600, -32600, -32600]
 
 
+def test_arguments_that_are_written_as_a_text_of_json_are_taken(shop: Path, home: Path) -> None:
+    calls = [
+        {**call(number, "glob"), "params": {"name": "glob", "arguments": arguments}}
+        for number, arguments in ((2, '{"pattern": "*.md"}'), (3, '["*.md"]'), (4, ["*.md"]))
+    ]
+    with Server(shop, home) as server:
+        server.greet()
+        server.send(*calls)
+        answers = {answer["id"]: answer for answer in (server.receive() for _ in range(3))}
+
+    assert answers[2]["result"]["content"][0]["text"] == "README.md"
+    for number in (3, 4):
+        assert "must be an object" in answers[number]["error"]["message"]
+
+
 def test_piped_requests_are_answered_before_the_server_goes(shop: Path, home: Path) -> None:
     messages = (INITIALIZE, INITIALIZED, call(3, "grep", pattern="retry"), LIST)
     sent = "".join(json.dumps(message) + "\n" for message in messages)

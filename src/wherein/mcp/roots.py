@@ -8,7 +8,6 @@ before it has.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,9 @@ __all__ = ["ask_client", "is_workspace", "named_by_environment"]
 
 _VARIABLES = ("CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "VSCODE_CWD")
 """Where clients name the workspace; the second may hold several folders."""
+
+_WAIT_S = 10.0
+"""Seconds for the client to say its roots: some declare them and never answer."""
 
 
 def is_workspace(folder: Path, environment: Mapping[str, str]) -> bool:
@@ -46,18 +48,20 @@ async def ask_client(
 ) -> Path | None:
     """Return the first workspace among the roots a client declares, None when it has none to say.
 
-    Roots are deprecated since 2026-07-28 and still all that some clients have.
+    Roots are deprecated since 2026-07-28 and still all that some clients have. One that does not
+    answer in time, or names what is no folder (``vscode-remote:``), has none to say.
     """
-    from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import ListRootsRequest, ListRootsResult
 
     capabilities = context.session.client_capabilities
     if capabilities is None or capabilities.roots is None:
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MCPDeprecationWarning)
-            listed = await context.session.list_roots()  # pyright: ignore[reportDeprecated]
-    except (MCPError, RuntimeError):
+        listed = await context.session.send_request(
+            ListRootsRequest(), ListRootsResult, request_read_timeout_seconds=_WAIT_S
+        )
+    except (MCPError, RuntimeError, ValueError):
         return None
     return first_workspace([str(root.uri) for root in listed.roots], environment)
 

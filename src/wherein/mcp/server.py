@@ -20,6 +20,7 @@ from wherein.mcp.answer import UnknownToolError, answer
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
 from wherein.mcp.roots import ask_client
 from wherein.mcp.state import ServerState
+from wherein.mcp.written_arguments import read_written_arguments
 from wherein.tools.context import CancelledError, Progress
 from wherein.tools.session import Session
 
@@ -54,7 +55,10 @@ def build_server(state: ServerState) -> Server[Any]:
         call = _Call(state, context, params)
         return types.CallToolResult.model_validate(await call.run(limiter))
 
-    return Server(
+    async def ask_again(_context: ServerRequestContext[Any], _params: object) -> None:
+        state.forget_told_root()
+
+    server: Server[Any] = Server(
         "wherein",
         version=__version__,
         title=TITLE,
@@ -63,6 +67,11 @@ def build_server(state: ServerState) -> Server[Any]:
         on_call_tool=call_tool,
         get_tool_input_schema=schemas.get,
     )
+    server.middleware.append(read_written_arguments)
+    server.add_notification_handler(
+        "notifications/roots/list_changed", types.NotificationParams, ask_again
+    )
+    return server
 
 
 _NO_WORKSPACE = (

@@ -51,6 +51,8 @@ class ServerState:
     """Where keys and the user's git settings are; empty: nothing is watched, every answer looks."""
     has_workspace: bool = True
     """False while the server only knows that it was started in no workspace: nothing is indexed."""
+    is_root_told: bool = False
+    """True when the client said where the workspace is; it may say so again."""
     watch: TreeWatch | None = None
     indexing: Indexing = field(default_factory=Indexing)
     walks: WalkMemory = field(default_factory=WalkMemory)
@@ -96,8 +98,23 @@ class ServerState:
     def serve_root(self, root: Path) -> None:
         """Serve ``root`` from now on: the client has said where its workspace is."""
         with self._lock:
+            if self.is_root_told and root != self.root:
+                self._leave()
             self.root = root
-            self.has_workspace = True
+            self.has_workspace = self.is_root_told = True
+
+    def _leave(self) -> None:
+        """Let go of the root served so far; what still reads it goes on to its end."""
+        self.indexing = Indexing()
+        if self.watch is not None:
+            self.watch.close()
+            self.watch = None
+
+    def forget_told_root(self) -> None:
+        """Have the client asked again before the next call: it says that its roots changed."""
+        with self._lock:
+            if self.is_root_told:
+                self.has_workspace = False
 
     def session(self, session_id: str) -> Session:
         """Return the memory of a conversation; standard input and output have exactly one."""
@@ -131,25 +148,39 @@ class ServerState:
         """Bring the index and the history of the root up to date in the background, once."""
         with self._lock:
             if self.indexing.thread is None and self.has_workspace:
-                thread = threading.Thread(target=self._index, name="wherein-indexing", daemon=True)
+                thread = threading.Thread(
+                    target=self._index,
+                    args=(self.root, self.indexing),
+                    name="wherein-indexing",
+                    daemon=True,
+                )
                 self.indexing.thread = thread
                 thread.start()
 
-    def _index(self) -> None:
+    def _index(self, root: Path, indexing: Indexing) -> None:
+        def note_progress(progress: Progress) -> None:
+            indexing.progress = progress
+
         try:
-            context = self.context(None, self._note_progress, lambda: False)
+            context = self.context(None, note_progress, lambda: self.indexing is not indexing)
             context.stop_if_cancelled()
-            workspace = self.workspace(self.root)
+            workspace = self.workspace(root)
             with workspace.history_aside():
                 workspace.refresh(progress=context.report)
-                if self.environment:
-                    from wherein.mcp.watch import make_watch
-
-                    self.watch = make_watch(self.root, self.environment)
-                    workspace.trust(self.watch)
+                self._watch(root, workspace)
                 workspace.read_history(progress=context.report)
         except (WhereinError, OSError) as error:
-            self.indexing.error = str(error)
+            indexing.error = str(error)
 
-    def _note_progress(self, progress: Progress) -> None:
-        self.indexing.progress = progress
+    def _watch(self, root: Path, workspace: Workspace) -> None:
+        if not self.environment:
+            return
+        from wherein.mcp.watch import make_watch
+
+        watch = make_watch(root, self.environment)
+        with self._lock:
+            if root == self.root:
+                self.watch = watch
+                workspace.trust(watch)
+            elif watch is not None:
+                watch.close()
