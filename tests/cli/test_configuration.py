@@ -31,6 +31,13 @@ def test_later_places_win_and_each_value_names_its_place(tmp_path: Path) -> None
     assert found.origins["reranker"] == "default"
 
 
+def test_an_empty_home_is_as_if_it_were_not_set(tmp_path: Path) -> None:
+    found = configure(tmp_path, environment(tmp_path, WHEREIN_HOME=""))
+
+    assert found.settings.home == configure(tmp_path, environment(tmp_path)).settings.home
+    assert found.origins["home"] == "default"
+
+
 def test_pyproject_counts_where_there_is_no_own_file(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.wherein]\nchunk_chars = 900\n")
 

@@ -81,7 +81,7 @@ def test_strangers_are_refused_and_the_owner_is_served(shop: Path) -> None:
         ]
 
         async def talk() -> tuple[bool, str]:
-            headers = {"Authorization": bearer}
+            headers = {"Authorization": bearer.replace("B", "b", 1)}  # a scheme has no letter case
             async with httpx2.AsyncClient(headers=headers) as web:
                 transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
                 async with Client(transport) as client:

@@ -118,7 +118,16 @@ def test_an_empty_pattern_is_refused(tmp_path: Path, pattern: str) -> None:
         globbed(tmp_path, pattern)
 
 
-@pytest.mark.parametrize("pattern", ["../*", "a/../../*", "/etc/*", "~/x"])
+@pytest.mark.parametrize("pattern", ["src/../lib/*.py", "./src/../lib/.//../lib/*.py"])
+def test_a_step_up_inside_the_root_is_taken(tmp_path: Path, pattern: str) -> None:
+    write_tree(tmp_path, dict.fromkeys(["src/a.py", "lib/b.py", "lib/x/c.py"], "word\n"))
+    assert globbed(tmp_path, pattern).lines() == ["lib/b.py"]
+    assert globbed(tmp_path, f"{tmp_path}/src/../lib/*.py").lines() == ["lib/b.py"]
+
+
+@pytest.mark.parametrize("pattern", ["../*", "a/../../*", "*/../*", "/etc/*", "~/x"])
 def test_a_pattern_that_leads_outside_is_refused(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(PathError, match="outside"):
         globbed(tmp_path, pattern)
+    with pytest.raises(PathError, match="outside"):
+        globbed(tmp_path, f"{tmp_path}/../*")

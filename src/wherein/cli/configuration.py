@@ -131,6 +131,8 @@ class _Builder:
     def take_environment(self, environment: Mapping[str, str]) -> None:
         for variable in sorted(environment):
             name = variable.removeprefix(_ENVIRONMENT_PREFIX).lower()
+            if name == "home" and not environment[variable]:
+                continue  # as if it were not set, which is how clients' tables say so
             if variable.startswith(_ENVIRONMENT_PREFIX) and name in SETTING_HELP:
                 self._take_text(name, environment[variable], variable)
 

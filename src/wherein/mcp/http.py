@@ -109,7 +109,7 @@ class _TokenCheck:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or self._is_allowed(scope):
@@ -123,5 +123,6 @@ class _TokenCheck:
     def _is_allowed(self, scope: Scope) -> bool:
         if scope["type"] != "http":
             return False
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        return hmac.compare_digest(given, self._expected)
+        scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+        is_bearer = scheme.lower() == b"bearer"  # a scheme has no letter case
+        return is_bearer and hmac.compare_digest(given.strip(), self._expected)

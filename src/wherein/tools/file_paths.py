@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -83,6 +83,11 @@ class Place:
     def real(self) -> Path:
         """The absolute path."""
         return self.root / self.path
+
+    @property
+    def folder(self) -> Path:
+        """The absolute path of the folder it is or lies in."""
+        return self.real if self.is_folder else self.real.parent
 
     def shown(self, path: str) -> str:
         """Return a path under ``root`` as answers name it: one that `resolve_place` takes back."""
@@ -194,7 +199,7 @@ def _missing(scope: Scope, name: str) -> PathError:
 
 
 def refuse_outside(root: Path, start: Path, pattern: str) -> None:
-    """Refuse a glob or filter that names a place above or beside the root.
+    """Refuse a glob or filter that names a place above or beside the root or ``start``.
 
     One that takes paths out (``!``) may name anything.
 
@@ -208,18 +213,33 @@ def refuse_outside(root: Path, start: Path, pattern: str) -> None:
     """
     if pattern.startswith("!"):
         return
-    parts = [part for part in pattern.replace("\\", "/").split("/") if part]
+    top = str(root).rstrip("/")
+    is_below = f"{pattern}/".startswith(f"{top}/")
+    inside = pattern.removeprefix(top) if is_below else pattern
+    parts = [part for part in inside.replace("\\", "/").split("/") if part not in {"", "."}]
     is_elsewhere = (
         pattern.startswith("/")
+        and not is_below
         and bool(parts)
-        and not f"{pattern}/".startswith(f"{str(root).rstrip('/')}/")
         and not os.path.lexists(start / parts[0])
         and not WILDCARDS.intersection(parts[0])
         and os.path.lexists(Path("/", parts[0]))
     )
-    if ".." in parts or is_elsewhere or pattern.startswith("~"):
-        message = f"{pattern!r} leads outside the root {str(root)!r}"
+    if _climbs_out(parts) or is_elsewhere or pattern.startswith("~"):
+        where = "the root" if start == root else "the folder it is given for, below the root"
+        message = f"{pattern!r} leads outside {where} {str(root)!r}"
         raise PathError(message, hint="give a pattern relative to the root")
+
+
+def _climbs_out(parts: Iterable[str]) -> bool:
+    """Return whether ``..`` leads above the first part, or out of what only a wildcard names."""
+    above: list[str] = []
+    for part in parts:
+        if part != "..":
+            above.append(part)
+        elif not above or WILDCARDS.intersection(above.pop()):
+            return True
+    return False
 
 
 def _did_you_mean(near: list[str]) -> str:

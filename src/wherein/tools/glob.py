@@ -121,7 +121,7 @@ def find_files(
         raise PatternError(message, hint="'**' names every file")
     place = resolve_place(scope, folder)
     for pattern in patterns:
-        refuse_outside(place.root, place.real, pattern)
+        refuse_outside(place.root, place.folder, pattern)
     anchor = place.path if place.is_folder else place.path.rpartition("/")[0]
     listed = _list(scope, place, is_cancelled)
     globs, notes = _with_literal_brackets(anchor_globs(patterns, anchor, place.root), listed.paths)

@@ -17,7 +17,7 @@ from pathlib import Path
 from wherein.errors import PatternError
 from wherein.walk.wildcards import tried_once
 
-__all__ = ["GlobSet", "anchor_globs", "escape_glob"]
+__all__ = ["GlobSet", "anchor_globs", "escape_glob", "without_steps_up"]
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}!])")
 
@@ -203,9 +203,24 @@ def anchor_globs(globs: Iterable[str], folder: str, root: Path) -> tuple[str, ..
     """Return ``globs``, given for ``folder``, as globs for the root.
 
     A pattern with a slash is tied to ``folder`` (relative to the root, empty for the root itself).
-    Agents also write such patterns from the root or as absolute paths: both are understood.
+    Agents also write such patterns from the root or as absolute paths: both are understood, and so
+    is ``..`` after a folder's name.
     """
-    return tuple(form for glob in globs for form in _anchored(glob, folder, root))
+    return tuple(without_steps_up(form) for glob in globs for form in _anchored(glob, folder, root))
+
+
+def without_steps_up(glob: str) -> str:
+    """Return ``glob`` without ``name/..``, ``.`` and doubled slashes: no path it meets has any."""
+    *folders, name = glob.removeprefix("!").removeprefix("/").split("/")
+    if {"", ".", ".."}.isdisjoint(folders) and name != "..":
+        return glob
+    kept: list[str] = []
+    for part in folders:
+        if part == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif part not in {"", "."}:
+            kept.append(part)
+    return f"{'!' if glob.startswith('!') else ''}/{'/'.join([*kept, name])}"
 
 
 def _anchored(glob: str, folder: str, root: Path) -> list[str]:

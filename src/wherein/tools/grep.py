@@ -131,7 +131,8 @@ def search_text(
     _check(request)
     places = [resolve_place(scope, name) for name in request.paths or ("",)]
     for pattern in request.options.globs:
-        refuse_outside(scope.root, scope.root, pattern)
+        for place in places:
+            refuse_outside(place.root, place.folder, pattern)
     program = find_ripgrep()
     if program is None:
         from wherein.tools.grep_fallback import search_with_git

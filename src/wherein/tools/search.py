@@ -12,6 +12,7 @@ from wherein.tools.changes import changed_since
 from wherein.tools.context import ToolContext
 from wherein.tools.file_paths import refuse_outside
 from wherein.tools.found_hits import FoundHit, found_hit
+from wherein.tools.globbing import without_steps_up
 from wherein.tools.repositories import Repository, find_repositories
 from wherein.types import Answer, Counters, Evidence, Skipped
 
@@ -212,6 +213,7 @@ def _from_root(repository: Repository, pattern: str) -> str:
     One that starts with the root's own path is as absolute as it looks.
     """
     refuse_outside(repository.root, repository.root / repository.base, pattern)
+    pattern = without_steps_up(pattern)
     sign = "!" if pattern.startswith("!") else ""
     bare = pattern.removeprefix("!").removeprefix("./")
     root = repository.root.as_posix().rstrip("/")
