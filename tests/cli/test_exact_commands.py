@@ -71,8 +71,8 @@ def test_a_page_past_the_end_says_where_the_end_is(shop: Sandbox) -> None:
     glob = shop.run("glob", "src/*.py", "--offset", "9")
 
     assert (grep.exit_code, grep.stdout) == (1, "")
-    assert "offset 9 is past the end: 1 in all" in grep.stderr
-    assert "offset 9 is past the end: 2 in all" in glob.stderr
+    assert "no more matches: 1 in all" in grep.stderr
+    assert "no more files: 2 in all" in glob.stderr
 
 
 def test_glob_and_read_work_on_the_command_line(shop: Sandbox) -> None:

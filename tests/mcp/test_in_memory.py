@@ -95,16 +95,34 @@ def test_an_unknown_argument_is_refused_with_the_near_name(state: ServerState) -
 
 
 def test_a_wrong_type_names_the_argument_and_text_numbers_are_taken(state: ServerState) -> None:
-    wrong, right = ask(
+    wrong, right, listed = ask(
         state,
         ("grep", {"pattern": "x", "limit": "ten"}),
         ("grep", {"pattern": "def", "limit": "1"}),
+        ("glob", {"pattern": "*.py", "path": ["src"], "limit": 1}),
     )
 
     assert wrong.is_error
     assert "limit cannot be 'ten'" in text_of(wrong)
     assert not right.is_error
     assert len(right.structured_content["files"]) == 1
+    assert not listed.is_error
+
+
+def test_what_is_past_the_end_and_what_was_left_out_is_said(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    state = make_state(write_shop(tmp_path / "shop"))
+    (tmp_path / "shop" / ".gitignore").write_text("README.md\n")
+    past, listed, nothing = ask(
+        state,
+        ("grep", {"pattern": "def", "offset": 9}),
+        ("glob", {"pattern": "*.py", "offset": 9}),
+        ("grep", {"pattern": "retried three"}),
+    )
+
+    assert text_of(past).startswith("no more matches: 2 in all")
+    assert text_of(listed).startswith("no more files: 2 in all")
+    assert "not searched: 1 ignored" in text_of(nothing)
 
 
 def test_names_that_other_tools_use_are_understood(state: ServerState) -> None:

@@ -118,6 +118,26 @@ def test_an_empty_pattern_is_refused(tmp_path: Path, pattern: str) -> None:
         globbed(tmp_path, pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("src\\*.py", "2 match 'src/*.py'"),
+        ("*.py,*.ts", "3 match '*.py', '*.ts'"),
+        (" '*.ts'\n", "1 match '*.ts'"),
+        ("deep/*.ts", "1 match '**/deep/*.ts'"),
+        ("deep", "1 match '**/deep/**'"),
+        ("link/*.py", "2 match 'src/*.py'"),
+    ],
+)
+def test_what_a_pattern_may_mean_is_said(tmp_path: Path, pattern: str, meant: str) -> None:
+    write_tree(tmp_path, dict.fromkeys(["src/a.py", "src/b.py", "src/deep/c.ts", "x.log"], ""))
+    write_tree(tmp_path, {".gitignore": "*.log\n"})
+    (tmp_path / "link").symlink_to("src")
+    notes = globbed(tmp_path, pattern).notes
+    assert meant in notes
+    assert notes[-1].startswith("1 ignored files and folders are left out")
+
+
 @pytest.mark.parametrize("pattern", ["src/../lib/*.py", "./src/../lib/.//../lib/*.py"])
 def test_a_step_up_inside_the_root_is_taken(tmp_path: Path, pattern: str) -> None:
     write_tree(tmp_path, dict.fromkeys(["src/a.py", "lib/b.py", "lib/x/c.py"], "word\n"))

@@ -90,11 +90,21 @@ def test_lookaround_works_with_pcre2(tmp_path: Path) -> None:
     assert grep(tmp_path, "a(?=c)", is_pcre2=True).lines() == ["a.txt:2:ac"]
 
 
-def test_an_unknown_type_is_an_error_with_the_near_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("pyton", "'python'"), ("Rust", "'rust'"), ("javascript", "'js'"), ("js,ts", "{js,ts}")],
+)
+def test_an_unknown_type_is_an_error_with_the_near_name(
+    tmp_path: Path, name: str, hint: str
+) -> None:
     write_tree(tmp_path, {"a.txt": "ab\n"})
-    with pytest.raises(QueryError, match="pyton") as caught:
-        grep(tmp_path, "a", types=("pyton",))
-    assert "'python'" in caught.value.hint
+    with pytest.raises(QueryError, match=name) as caught:
+        grep(tmp_path, "a", types=(name,))
+    assert hint in caught.value.hint
+
+
+def test_a_glob_and_a_limit_that_are_none_are_errors(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.txt": "ab\n"})
     with pytest.raises(PatternError):
         grep(tmp_path, "a", globs=("[a",))
     with pytest.raises(UsageError):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,7 @@ def test_ranges_in_every_form(tmp_path: Path) -> None:
     assert lines("a.txt:-2") == [(19, 20)]
     assert lines("a.txt:1-2,10,15-16") == [(1, 2), (10, 10), (15, 16)]
     assert lines("a.txt#L4-L6") == [(4, 6)]
+    assert lines("a.txt:L4-L6,L9") == [(4, 6), (9, 9)]
     assert lines("a.txt:7:l7 as grep shows it") == [(7, 7)]
     for wrong in ("a.txt:0", "a.txt:5-3", "a.txt:-0"):
         with pytest.raises(UsageError):
@@ -69,6 +71,15 @@ def test_symbols_by_name_and_by_full_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no 'clse'") as caught:
         read(tmp_path, "ledger.py#clse")
     assert "'close'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "target", ["a.py::Ledger::post", "a.py::Ledger::post[case-1]", "a.py#Ledger.post"]
+)
+def test_a_test_as_pytest_names_it_is_its_function(tmp_path: Path, target: str) -> None:
+    write_tree(tmp_path, {"a.py": SOURCE})
+    (part,) = read(tmp_path, target).parts
+    assert part.symbol == "method Ledger.post"
 
 
 def test_one_bad_target_does_not_lose_the_others(tmp_path: Path) -> None:
@@ -149,6 +160,11 @@ def test_a_notebook_of_format_3_is_shown_as_cells_too(tmp_path: Path) -> None:
     )
 
 
+def test_a_notebook_without_cells_says_so(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.ipynb": '{"nbformat": 4, "nbformat_minor": 5, "cells": []}'})
+    assert read(tmp_path, "a.ipynb").parts[0].notes == ("the notebook has no cells",)
+
+
 def test_a_notebook_is_shown_as_cells_and_by_range_as_it_is(tmp_path: Path) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Title\n", "text"]},
@@ -208,6 +224,16 @@ def test_what_is_no_text_is_described(tmp_path: Path, data: bytes, name: str) ->
 def test_no_bytes_break_the_description(data: bytes) -> None:
     for magic in (b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF1234WEBP", b"BM"):
         describe_media(magic + data, data[-10:], len(magic) + len(data))
+
+
+def test_text_with_nuls_is_text_and_bytecode_is_not(tmp_path: Path) -> None:
+    source = tmp_path / "mod.py"
+    source.write_text(SOURCE)
+    py_compile.compile(str(source), cfile=str(tmp_path / "mod.pyc"))
+    (tmp_path / "hole.log").write_bytes("früh\n".encode() + bytes(50) + "spät\n".encode())
+
+    assert read(tmp_path, "mod.pyc").parts[0].kind is PartKind.BINARY
+    assert read(tmp_path, "hole.log").lines()[1] == "2\t\\0{50}spät"
 
 
 def test_secrets_keys_and_pipes_are_not_read(tmp_path: Path) -> None:

@@ -16,6 +16,22 @@ _MULTILINE = "set multiline (command line: -U), or search for one line's part of
 _WRAPPER = "(?:"
 """Ripgrep shows each pattern inside a group of its own."""
 
+_TYPES = {
+    "bash": "sh",
+    "c#": "csharp",
+    "c++": "cpp",
+    "javascript": "js",
+    "javascriptreact": "js",
+    "jsx": "js",
+    "shell": "sh",
+    "tsx": "ts",
+    "typescriptreact": "ts",
+    "yml": "yaml",
+}
+"""What languages are called elsewhere, and ripgrep's type that has their files."""
+
+_AS_GLOB = "name one type, or the names of files with glob: '*.{js,ts}'"
+
 _ESCAPES = {
     "\\Z": "write '\\z' for the end of the text, or '$' for the end of a line",
     "\\h": "write '[ \\t]' for blanks",
@@ -68,7 +84,7 @@ def _explain_line(said: str, pattern: str, types: Iterable[str]) -> WhereinError
         return PatternError(f"{pattern!r} is not a PCRE2 pattern: {said[7:]}", hint=_LITERAL)
     if said.startswith("unrecognized file type"):
         name = said.rpartition(": ")[2]
-        hint = near_name_hint(name, types, fallback=f"use glob: '*.{name}'")
+        hint = near_name_hint(_TYPES.get(name.lower(), name.lower()), types, fallback=_AS_GLOB)
         return QueryError(f"unknown file type {name!r}", hint=hint)
     if said.startswith("error parsing glob"):
         hint = "close '[' and '{', or take their meaning away with a backslash"

@@ -17,8 +17,8 @@ def render(result: object, style: Style) -> Rendered:
     found = cast("GlobResult", result)
     notes = "".join(f"note: {show_line(note)}\n" for note in found.notes)
     if not found.files:
-        nothing = f"no files among {found.n_files_considered}\n{notes}" if style.for_agent else ""
-        return Rendered((), head=nothing, is_found=False)
+        nothing = _past_the_end(found) or f"no files among {found.n_files_considered}"
+        return Rendered((), head=f"{nothing}\n{notes}" if style.for_agent else "", is_found=False)
     parts = tuple(f"{style.paint('path', show_path(file.path))}\n" for file in found.files)
 
     def foot(n_shown: int) -> str:
@@ -31,6 +31,10 @@ def render(result: object, style: Style) -> Rendered:
         return notes + more
 
     return Rendered(parts, foot=foot)
+
+
+def _past_the_end(found: GlobResult) -> str:
+    return f"no more files: {found.n_total} in all" if found.n_total and not found.files else ""
 
 
 def trim(result: object, n_parts: int) -> GlobResult:
@@ -51,7 +55,7 @@ def slim(found: dict[str, object]) -> dict[str, object]:
 def messages(result: object) -> list[str]:
     """Return what the command line says on standard error."""
     found = cast("GlobResult", result)
-    lines = list(found.notes)
+    lines = [*filter(None, [_past_the_end(found)]), *found.notes]
     if found.next_offset:
         lines.append(f"{found.n_total} in all; go on with --offset {found.next_offset}")
     return lines

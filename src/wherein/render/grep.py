@@ -36,8 +36,20 @@ def render(result: object, style: Style) -> Rendered:
 def _nothing(found: GrepResult, style: Style) -> str:
     if not style.for_agent:
         return ""
-    what = "no more matches" if found.offset else "no matches"
-    return f"{what}\n{_notes(found)}"
+    skipped = "".join(f"note: {sentence}\n" for sentence in _skipped(found))
+    return f"{_past_the_end(found) or 'no matches'}\n{_notes(found)}{skipped}"
+
+
+def _past_the_end(found: GrepResult) -> str:
+    is_past = found.n_total > 0 and not found.rows and not found.files
+    return f"no more matches: {found.n_total} in all" if is_past else ""
+
+
+def _skipped(found: GrepResult) -> list[str]:
+    """Return one sentence on what a search that found nothing left out."""
+    rest = [item for item in found.skipped if item.reason != "unreadable"]  # a note names them
+    listed = ", ".join(f"{item.count} {item.reason}" for item in rest[:_MAX_REASONS])
+    return [f"not searched: {listed}"] if rest else []
 
 
 def _grouped(found: GrepResult) -> Iterator[str]:
@@ -168,8 +180,7 @@ def messages(result: object) -> list[str]:
         lines.append(f"cut after {found.next_offset}; go on with --offset {found.next_offset}")
     if found.is_partial:
         lines.append("the search was stopped early; matches may be missing")
-    if not found.rows and not found.files and found.skipped:
-        rest = [item for item in found.skipped if item.reason != "unreadable"]  # a note names them
-        skipped = [f"{item.count} {item.reason}" for item in rest[:_MAX_REASONS]]
-        lines.append(f"not searched: {', '.join(skipped)}")
+    if not found.rows and not found.files:
+        lines.extend(filter(None, [_past_the_end(found)]))
+        lines.extend(_skipped(found))
     return lines

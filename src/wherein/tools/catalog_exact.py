@@ -237,6 +237,8 @@ GLOB = Tool(
     ),
 )
 
+_AS_RANGE = "write the lines into the target: path:start-end"
+
 READ = Tool(
     name="read",
     title="Read a file or a symbol",
@@ -245,6 +247,7 @@ READ = Tool(
         "cheaper than whole files."
     ),
     function="wherein.tools.read:read",
+    foreign=dict.fromkeys(("view_range", "line_range", "ranges"), _AS_RANGE),
     result="wherein.tools.read_types:ReadResult",
     rows="parts",
     may_name_roots=False,
@@ -281,7 +284,7 @@ READ = Tool(
             ParameterType.INTEGER,
             "last line",
             minimum=1,
-            aliases=("end", "to_line"),
+            aliases=("end", "line_end", "to_line"),
             metavar="LINE",
         ),
         Parameter(

@@ -193,6 +193,9 @@ def _missing(scope: Scope, name: str) -> PathError:
         message = f"{show_path(name)!r} is outside the root {str(scope.root)!r}"
         near = _near_paths(scope.root, name.lstrip("/"))
         return PathError(message, hint=_did_you_mean(near) or WIDEN_HINT)
+    if not scope.root.exists():
+        message = f"the workspace {str(scope.root)!r} is gone"
+        return PathError(message, hint="start wherein again where the project is")
     near = _near_paths(scope.root, os.path.relpath(path, scope.root))
     message = f"no such path {show_path(name)!r}"
     return PathError(message, hint=_did_you_mean(near) or f"paths start at {scope.root}")

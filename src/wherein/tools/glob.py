@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING
 from wherein.errors import PatternError, UsageError
 from wherein.external.ripgrep import find_ripgrep
 from wherein.tools.file_filter import FileFilter
-from wherein.tools.file_paths import WILDCARDS, Place, Scope, refuse_outside, resolve_place
+from wherein.tools.file_paths import Place, Scope, refuse_outside, resolve_place
 from wherein.tools.file_set import find_extra_files, found_though_ignored, git_of, ripgrep_at
+from wherein.tools.glob_nothing import why_nothing
 from wherein.tools.globbing import GlobSet, anchor_globs
 from wherein.tools.grep_found import path_order
 from wherein.tools.grep_types import SkipCount
@@ -129,11 +129,9 @@ def find_files(
     admitted = [path for path in listed.paths if chosen.admits(path)]
     found, skipped = listed.keep(admitted, is_named=not place.is_folder)
     if not found:
-        notes.extend(_why_nothing(globs, listed.paths, place))
+        notes.extend(why_nothing(patterns, globs, listed.paths, place, listed.n_ignored))
     files = _sorted(place, found, by_name=by_name)
     page = tuple(files[offset : offset + limit])
-    if files and not page:
-        notes.append(f"offset {offset} is past the end: {len(files)} in all")
     end = offset + len(page)
     return GlobResult(
         files=page,
@@ -162,14 +160,14 @@ class _Listed:
     def __init__(self, paths: Sequence[str], filter_: FileFilter, n_ignored: int = 0) -> None:
         self.paths = paths
         self._filter = filter_
-        self._n_ignored = n_ignored
+        self.n_ignored = n_ignored
 
     def keep(
         self, paths: Iterable[str], *, is_named: bool = False
     ) -> tuple[list[str], tuple[SkipCount, ...]]:
         """Return those of ``paths`` that may be shown, and how many may not for which reason."""
         kept: list[str] = []
-        counts: dict[str, int] = {"ignored": self._n_ignored} if self._n_ignored else {}
+        counts: dict[str, int] = {"ignored": self.n_ignored} if self.n_ignored else {}
         for path in paths:
             reason = self._filter.refusal(path, is_named=is_named)
             if reason:
@@ -226,20 +224,6 @@ def _with_literal_brackets(
         changed.append("/".join(_literal_brackets(p) if p in names else p for p in parts))
     notes = ["brackets were taken as part of a name that exists"] if changed != list(globs) else []
     return tuple(changed), notes
-
-
-def _why_nothing(globs: Sequence[str], paths: Sequence[str], place: Place) -> list[str]:
-    notes = [f"none of {len(paths)} files matches"]
-    for pattern in globs:
-        name = pattern.strip("/")
-        is_folder = os.path.isdir(place.root / name)  # noqa: PTH112 - any length of name is asked
-        if is_folder and not WILDCARDS.intersection(name):
-            notes.append(f"{name!r} is a folder: {name + '/**'!r} names the files in it")
-    folded = GlobSet.of(globs, ignore_case=True)
-    n_folded = sum(folded.admits(path) for path in paths)
-    if n_folded:
-        notes.append(f"{n_folded} match in another letter case")
-    return notes
 
 
 def _literal_brackets(name: str) -> str:

@@ -58,7 +58,7 @@ def make_result(
     else:
         page.take_files(found)
     n_searched = sum(search.n_searched for search in searches)
-    notes = _notes(request, searches, n_searched, n_files=len(found), n_total=n_total)
+    notes = _notes(request, searches, n_searched, n_files=len(found))
     rows = tuple(page.rows)
     if request.by_symbol:
         rows = _with_symbols(scope, rows, symbols)
@@ -172,12 +172,7 @@ class _Page:
 
 
 def _notes(
-    request: GrepRequest,
-    searches: Sequence[Search],
-    n_searched: int,
-    *,
-    n_files: int,
-    n_total: int,
+    request: GrepRequest, searches: Sequence[Search], n_searched: int, *, n_files: int
 ) -> tuple[str, ...]:
     notes = [note for search in searches for note in search.notes]
     notes.extend(pattern_notes(request.options))
@@ -196,8 +191,6 @@ def _notes(
         named = ", ".join(show_path(path) for path in sorted(unread)[:MAX_EXAMPLES])
         more = f" and {len(unread) - MAX_EXAMPLES} more" if len(unread) > MAX_EXAMPLES else ""
         notes.append(f"could not be read, matches may be missing: {named}{more}")
-    if 0 < n_total <= request.offset:
-        notes.append(f"offset {request.offset} is past the end: {n_total} in all")
     if any(search.is_partial for search in searches):
         notes.append("the search was stopped before its end: narrow it by path, glob or type")
     cut = [file.path for search in searches for file in search.files if file.is_cut_at_nul]

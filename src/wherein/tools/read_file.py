@@ -146,6 +146,8 @@ class _File:
         wanted = Range(self._asked.offset)
         taken = take(cells, "lf", wanted, self._asked.limit)
         note = "cells of the notebook; for lines of the file itself, ask for a range"
+        if not cells:
+            return replace(self._base(decoded), notes=("the notebook has no cells",))
         base = replace(self._base(decoded), kind=PartKind.NOTEBOOK, ends_with_newline=True)
         return _filled(replace(base, notes=(*base.notes, note)), taken, wanted, self._asked)
 
@@ -233,12 +235,14 @@ def _unmarked(decoded: Decoded, data: bytes) -> str:
 
 
 def _decode(data: bytes) -> Decoded | None:
-    """Decode a file; one that is text up to a NUL is text, its NULs shown as marks."""
+    """Decode a file; one that is text but for its NULs is text, and they are shown as marks."""
     decoded = decode(data) or decode_unmarked(data)
     if decoded is not None:
         return decoded
     nul = data.find(b"\0")
-    head = data[: max(nul, 0)]
-    if b"\n" not in head or decode(head) is None:
+    if b"\n" not in data[: max(nul, 0)]:
         return None
-    return Decoded(data.decode("utf-8", "backslashreplace"), "utf-8")
+    try:
+        return Decoded(data.decode(), "utf-8")
+    except UnicodeDecodeError:
+        return None

@@ -12,11 +12,13 @@ from wherein.tools.read_lines import Range
 __all__ = ["Target", "parse_target"]
 
 _LINES = re.compile(
-    r"(?P<path>.+?):(?P<ranges>\d+(?:-\d*)?(?:,\d+(?:-\d*)?)*)(?::\d*.*)?", re.DOTALL
+    r"(?P<path>.+?):(?P<ranges>L?\d+(?:-(?:L?\d+)?)?(?:,L?\d+(?:-(?:L?\d+)?)?)*)(?::\d*.*)?",
+    re.DOTALL,
 )
 _TAIL = re.compile(r"(?P<path>.+):-(?P<count>\d+)", re.DOTALL)
 _ANCHOR = re.compile(r"(?P<path>.+)#L(?P<start>\d+)(?:-L?(?P<end>\d+))?", re.DOTALL)
 _SYMBOL = re.compile(r"(?P<path>.+?)#(?P<symbol>.+)", re.DOTALL)
+_TEST = re.compile(r"(?P<path>.+?)::(?P<symbol>[^\[]+)(?:\[.*\])?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ def parse_target(scope: Scope, text: str) -> Target:
     """Return what ``text`` names; a file whose name looks like another form is that file.
 
     ``path:-20`` are the last 20 lines; ``path:5-10,40`` are two ranges; ``path#L5-L10`` and a
-    line of grep's output are understood, too.
+    line of grep's output are understood, too, and ``path::Class::test[case]`` as pytest writes it.
 
     Raises:
         PathError: There is no such file.
@@ -43,7 +45,7 @@ def parse_target(scope: Scope, text: str) -> Target:
         return Target(resolve_place(scope, text))
     except PathError as error:
         refusal = error
-    for read in (_read_tail, _read_lines, _read_anchor, _read_symbol):
+    for read in (_read_tail, _read_lines, _read_anchor, _read_symbol, _read_test):
         found = read(text)
         if found is None:
             continue
@@ -72,7 +74,7 @@ def _read_lines(text: str) -> _Found | None:
     match = _LINES.fullmatch(text)
     if match is None:
         return None
-    ranges = tuple(_range(piece, text) for piece in match["ranges"].split(","))
+    ranges = tuple(_range(piece, text) for piece in match["ranges"].replace("L", "").split(","))
     return match["path"], ranges, ""
 
 
@@ -96,4 +98,9 @@ def _read_anchor(text: str) -> _Found | None:
 
 def _read_symbol(text: str) -> _Found | None:
     match = _SYMBOL.fullmatch(text)
+    return (match["path"], (), match["symbol"]) if match is not None else None
+
+
+def _read_test(text: str) -> _Found | None:
+    match = _TEST.fullmatch(text)
     return (match["path"], (), match["symbol"]) if match is not None else None

@@ -103,6 +103,8 @@ class Tool:
     is not empty; empty prints the whole."""
     faces: tuple[Face, ...] = BOTH_FACES
     is_read_only: bool = True
+    foreign: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Arguments that other tools of its kind have and it has not: what to write instead."""
     may_name_roots: bool = True
     """On the command line, whether a person may name repositories anywhere. False where operands
     are paths: they stay inside the root, as those of a server's tools do."""
@@ -225,6 +227,8 @@ def _snake_case(name: str) -> str:
 
 def _argument_hint(tool: Tool, name: str, raw: Mapping[str, object], face: Face) -> str:
     """Return what to write instead of an unknown argument: first of all one that is missing."""
+    if name in tool.foreign:
+        return tool.foreign[name]
     items = tool.for_face(face)
     missing = [i for i in items if i.is_required and not {i.name, *i.aliases} & set(raw)]
     for among in (missing, items):
@@ -280,13 +284,14 @@ def _brief(value: object) -> str:
 def _type_words(parameter: Parameter) -> str:
     if parameter.choices:
         return "one of " + ", ".join(parameter.choices)
+    kind = ParameterType.TEXT if parameter.takes_one else parameter.type
     words = {
         ParameterType.TEXT: "a text",
         ParameterType.TEXTS: "a list of texts",
         ParameterType.INTEGER: "a whole number",
         ParameterType.NUMBER: "a number",
         ParameterType.FLAG: "true or false",
-    }[parameter.type]
+    }[kind]
     low, high = parameter.minimum, parameter.maximum
     if low is not None and high is not None:
         return f"{words} from {low:g} to {high:g}"
@@ -296,7 +301,9 @@ def _type_words(parameter: Parameter) -> str:
 
 
 def _read_text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    """Return a text, also out of a list of one."""
+    texts = _read_texts(value)
+    return texts[0] if texts is not None and len(texts) == 1 else None
 
 
 def _read_texts(value: object) -> tuple[str, ...] | None:
