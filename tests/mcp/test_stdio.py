@@ -287,17 +287,21 @@ def test_no_request_waits_for_ever_whatever_is_wrong_with_it(shop: Path, home: P
     assert sorted(unnamed) == [-32700, -32600, -32600, -32600]
 
 
-def test_arguments_that_are_written_as_a_text_of_json_are_taken(shop: Path, home: Path) -> None:
+def test_requests_are_taken_as_some_clients_write_them(shop: Path, home: Path) -> None:
+    """Arguments as a text of JSON; null for no progress token."""
     calls = [
         {**call(number, "glob"), "params": {"name": "glob", "arguments": arguments}}
         for number, arguments in ((2, '{"pattern": "*.md"}'), (3, '["*.md"]'), (4, ["*.md"]))
     ]
+    calls.append(call(5, "glob", pattern="*.md"))
+    calls[-1]["params"]["_meta"] = {"progressToken": None}
     with Server(shop, home) as server:
         server.greet()
         server.send(*calls)
-        answers = {answer["id"]: answer for answer in (server.receive() for _ in range(3))}
+        answers = {answer["id"]: answer for answer in (server.receive() for _ in calls)}
 
-    assert answers[2]["result"]["content"][0]["text"] == "README.md"
+    for number in (2, 5):
+        assert answers[number]["result"]["content"][0]["text"] == "README.md"
     for number in (3, 4):
         assert "must be an object" in answers[number]["error"]["message"]
 

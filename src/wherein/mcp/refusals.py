@@ -46,16 +46,16 @@ def refusal(line: str) -> dict[str, object] | None:
     if not line.strip():
         return None
     found = _loaded(line)
-    message = cast("Mapping[str, object]", found) if isinstance(found, dict) else {}
+    message = cast("dict[str, object]", found) if isinstance(found, dict) else dict[str, object]()
     if "method" not in message and ("result" in message or "error" in message):
         return None
     try:
         taken = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        return _error(line, found, message)
+        return _error(line, message, is_json=found is not None)
     # The library takes a request whose id is none for a notification, which has no answer.
     is_misread = "id" in message and isinstance(taken, JSONRPCNotification)
-    return _error(line, found, message) if is_misread else None
+    return _error(line, message, is_json=found is not None) if is_misread else None
 
 
 def _loaded(line: str) -> object:
@@ -66,9 +66,9 @@ def _loaded(line: str) -> object:
         return None
 
 
-def _error(line: str, found: object, message: Mapping[str, object]) -> dict[str, object]:
+def _error(line: str, message: Mapping[str, object], *, is_json: bool) -> dict[str, object]:
     code, why = _INVALID_REQUEST, _NO_REQUEST
-    if found is None:
+    if not is_json:
         code, why = _PARSE_ERROR, _NO_JSON
     elif _SURROGATE.search(line):
         code, why = _PARSE_ERROR, _HALF_A_CHARACTER

@@ -1,8 +1,9 @@
-"""Takes the arguments of a tool call that a client wrote as a text of JSON."""
+"""Takes requests as some clients write them: arguments as a text of JSON, null for nothing."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,30 +15,43 @@ __all__ = ["read_written_arguments"]
 
 
 async def read_written_arguments(
-    context: ServerRequestContext[Any, Any], call_next: CallNext
+    ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    """Hand on a call with its arguments as an object.
+    """Hand on a call with its arguments as an object, and any request without nulls in ``_meta``.
 
-    What is none is refused by name: the library says only that something is wrong.
+    Arguments that are no object are refused by name: the library says only that something is wrong.
 
     Raises:
         MCPError: The arguments are no object.
     """
-    params = context.params or {}
+    params = _without_nulls(ctx.params or {})
+    ctx = ctx if ctx.params is None else replace(ctx, params=params)
     arguments = params.get("arguments")
-    if context.method != "tools/call" or arguments is None or isinstance(arguments, dict):
-        return await call_next(context)
+    if ctx.method != "tools/call" or arguments is None or isinstance(arguments, dict):
+        return await call_next(ctx)
     read = _object_in(arguments) if isinstance(arguments, str) else None
     if read is None:
         message = "the arguments of a call must be an object, such as {}"
         raise MCPError(types.INVALID_PARAMS, message)
-    return await call_next(replace(context, params={**params, "arguments": read}))
+    return await call_next(replace(ctx, params={**params, "arguments": read}))
+
+
+def _without_nulls(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters; where their ``_meta`` holds null, without it."""
+    if "_meta" not in params:
+        return params
+    rest = {name: value for name, value in params.items() if name != "_meta"}
+    meta = cast("object", params["_meta"])
+    if not isinstance(meta, dict):
+        return rest if meta is None else params
+    items = cast("dict[str, object]", meta).items()
+    return {**rest, "_meta": {name: value for name, value in items if value is not None}}
 
 
 def _object_in(text: str) -> dict[str, object] | None:
     """Return the object that a text of JSON holds, None for any other text."""
     try:
-        found = json.loads(text) if text.strip() else {}
+        found = cast("object", json.loads(text or "{}"))
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, object]", found) if isinstance(found, dict) else None
