@@ -32,12 +32,15 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         (r"\bbeta\b", [2, 6]),
         (r"\d+", [5]),
         (r"alpha\|beta", [6]),
+        (r"^\w{3} ", [7]),
+        (r"\p{Cyrillic}", [7]),
     ],
 )
 def test_one_dialect_whatever_program_searches(
     tmp_path: Path, engine: str, pattern: str, lines: list[int]
 ) -> None:
-    write_tree(tmp_path, {"t.txt": "alpha\nbeta\ncolor\nxx\n42\nalpha|beta!\n"})
+    write_tree(tmp_path, {"t.txt": "alpha\nbeta\ncolor\nxx\n42\nalpha|beta!\nмир !\n"})
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     found = grep(tmp_path, pattern)
     assert [row.line for row in found.rows] == lines
     assert engine.split()[0] in found.engine
@@ -61,6 +64,17 @@ def test_a_pattern_that_is_no_regex_is_an_error_with_its_place(tmp_path: Path) -
         (f"{folder}/$(touch pwned)/b.py", 1),
     }
     assert not list(tmp_path.rglob("pwned"))
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("pattern", ["foo(", "needle\n", r"foo\nbar"])
+def test_what_cannot_be_searched_is_an_error_whatever_program_searches(
+    tmp_path: Path, pattern: str
+) -> None:
+    write_tree(tmp_path, {"a.py": "foo\nbar\n"})
+    with pytest.raises(PatternError) as caught:
+        grep(tmp_path, pattern)
+    assert caught.value.hint
 
 
 # https://github.com/anomalyco/opencode/issues/45293
@@ -151,6 +165,7 @@ def test_brackets_in_a_path_are_no_glob(tmp_path: Path) -> None:
 
 
 # https://github.com/anomalyco/opencode/issues/5948
+@pytest.mark.usefixtures("engine")
 def test_a_line_end_matches_before_a_carriage_return_which_is_never_shown(tmp_path: Path) -> None:
     write_tree(
         tmp_path,

