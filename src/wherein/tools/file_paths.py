@@ -229,9 +229,9 @@ def refuse_outside(root: Path, start: Path, pattern: str) -> None:
         and os.path.lexists(Path("/", parts[0]))
     )
     if _climbs_out(parts) or is_elsewhere or pattern.startswith("~"):
-        where = "the root" if start == root else "the folder it is given for, below the root"
-        message = f"{pattern!r} leads outside {where} {str(root)!r}"
-        raise PathError(message, hint="give a pattern relative to the root")
+        where = f"the root {str(root)!r}" if start == root else f"the folder {str(start)!r}"
+        message = f"{pattern!r} leads outside {where}"
+        raise PathError(message, hint="give a pattern relative to it, or name another path")
 
 
 def _climbs_out(parts: Iterable[str]) -> bool:
