@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.exact import globbed, grep, read, write_tree
-from wherein.errors import PatternError, WhereinError
+from wherein.errors import PathError, PatternError, WhereinError
 from wherein.tools.file_set import git_of
 
 LONG = "a" * 5000
@@ -68,3 +68,21 @@ def test_a_pipe_in_the_place_of_git_is_not_waited_for(tmp_path: Path) -> None:
     (root / ".git").unlink()
     (root / ".git").write_text(f"gitdir: {LONG}\n")
     assert git_of(root) is None
+
+
+def test_what_may_not_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"locked/a.txt": "word\n", "b.txt": "word\n"})
+    locked = tmp_path / "locked"
+    locked.chmod(0)
+    try:
+        if os.access(locked, os.R_OK):
+            pytest.skip("this user may read everything")
+        listed = globbed(tmp_path, "*.txt")
+        for target in ("locked", "locked/a.txt"):
+            with pytest.raises(PathError, match="Permission denied"):
+                read(tmp_path, target)
+    finally:
+        locked.chmod(0o700)
+
+    assert listed.lines() == ["b.txt"]
+    assert listed.notes == ("could not be read, files may be missing: locked",)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from wherein.errors import MissingProgramError
 from wherein.external.capture import Limits, capture
+from wherein.external.ripgrep_errors import complaints
 from wherein.external.ripgrep_options import SearchOptions, file_arguments, pattern_arguments
 from wherein.external.ripgrep_report import Report, clean_path, read_report
 from wherein.external.run import Completed, run
@@ -54,6 +55,7 @@ class Walked:
     repositories: tuple[str, ...] = ()
     """Folders that have a ``.git`` of their own, the root's not among them."""
     complaints: tuple[str, ...] = ()
+    """What could not be read, each with the reason behind a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,14 +248,12 @@ class Ripgrep:
         limits = Limits(timeout_s, stderr_bytes=MAX_SKIP_REPORT_BYTES, is_cancelled=is_cancelled)
         done = capture(argv, cwd=self.folder, limits=limits)
         report = read_report(done.stderr)
-        complaints = [
-            line.decode("utf-8", "replace")
-            for line in report.rest.split(b"\n")
-            if line.startswith(b"rg: ")
-        ]
         walked = done.stdout.split(b"\0")[:-1]
         return Walked(
-            tuple(map(clean_path, walked)), report.ignored, report.repositories, tuple(complaints)
+            tuple(map(clean_path, walked)),
+            report.ignored,
+            report.repositories,
+            tuple(complaints(report.rest)),
         )
 
     def types(self) -> Mapping[str, tuple[str, ...]]:

@@ -196,6 +196,13 @@ def _missing(scope: Scope, name: str) -> PathError:
     if not scope.root.exists():
         message = f"the workspace {str(scope.root)!r} is gone"
         return PathError(message, hint="start wherein again where the project is")
+    try:
+        path.lstat()
+    except PermissionError as error:  # whether it exists cannot be known
+        message = f"{show_path(name)!r} cannot be opened: {error.strerror}"
+        return PathError(message, hint="a folder above it may not be entered")
+    except (OSError, ValueError):  # the latter of half a character
+        pass
     near = _near_paths(scope.root, os.path.relpath(path, scope.root))
     message = f"no such path {show_path(name)!r}"
     return PathError(message, hint=_did_you_mean(near) or f"paths start at {scope.root}")

@@ -25,6 +25,8 @@ __all__ = ["FoundPath", "GlobResult", "find_files", "glob"]
 
 LIMIT = 100
 TIMEOUT_S = 30.0
+MAX_UNREAD = 3
+"""Folders that could not be read and are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,9 @@ def find_files(
     found, skipped = listed.keep(admitted, is_named=not place.is_folder)
     if not found:
         notes.extend(why_nothing(patterns, globs, listed.paths, place, listed.n_ignored))
+    if listed.unread:
+        named = ", ".join(show_path(place.shown(path)) for path in listed.unread[:MAX_UNREAD])
+        notes.append(f"could not be read, files may be missing: {named}")
     files = _sorted(place, found, by_name=by_name)
     page = tuple(files[offset : offset + limit])
     end = offset + len(page)
@@ -157,8 +162,15 @@ def _compiled(globs: Sequence[str], patterns: Sequence[str]) -> GlobSet:
 class _Listed:
     """The files under a place, before it is asked which may be shown."""
 
-    def __init__(self, paths: Sequence[str], filter_: FileFilter, n_ignored: int = 0) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        filter_: FileFilter,
+        n_ignored: int = 0,
+        unread: Sequence[str] = (),
+    ) -> None:
         self.paths = paths
+        self.unread = unread
         self._filter = filter_
         self.n_ignored = n_ignored
 
@@ -197,7 +209,8 @@ def _list(scope: Scope, place: Place, is_cancelled: Callable[[], bool] | None) -
     if place.path not in misread:  # a folder that is named is listed though it is ignored
         hidden |= misread
     paths = [path for path in dict.fromkeys((*walked.paths, *extra)) if path not in hidden]
-    return _Listed(paths, keep, len(hidden))
+    unread = [said.partition(": ")[0] for said in walked.complaints]
+    return _Listed(paths, keep, len(hidden), sorted(unread))
 
 
 def _list_without_ripgrep(scope: Scope, place: Place) -> list[str]:

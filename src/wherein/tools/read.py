@@ -187,12 +187,16 @@ def _all_bytes(descriptor: int, n_bytes: int) -> bytes:
 
 def _folder(place: Place) -> ReadPart:
     """List a folder's entries."""
-    with os.scandir(place.real) as entries:
-        names = sorted(
-            entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "")
-            for entry in entries
-            if entry.name not in VERSION_CONTROL_FOLDERS
-        )
+    try:
+        with os.scandir(place.real) as entries:
+            names = sorted(
+                entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "")
+                for entry in entries
+                if entry.name not in VERSION_CONTROL_FOLDERS
+            )
+    except OSError as error:
+        message = f"{show_path(place.shown(place.path))!r} cannot be listed: {error.strerror}"
+        raise PathError(message) from None
     notes = [f"a folder with {len(names)} {'entry' if len(names) == 1 else 'entries'}"]
     if len(names) > MAX_ENTRIES:
         notes.append(f"the first {MAX_ENTRIES} are shown; use glob for the others")
