@@ -236,6 +236,21 @@ def test_text_with_nuls_is_text_and_bytecode_is_not(tmp_path: Path) -> None:
     assert read(tmp_path, "hole.log").lines()[1] == "2\t\\0{50}spät"
 
 
+def test_a_large_file_is_judged_like_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wherein.tools.read.LARGE_BYTES", 10)
+    marked = "\ufefffirst line\nsecond line\n".encode()
+    (tmp_path / "marked.txt").write_bytes(marked)
+    (tmp_path / "data.dat").write_bytes(bytes(range(8)) * 100)
+    (tmp_path / "id").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n")
+
+    assert read(tmp_path, "marked.txt").parts[0].texts == ("first line", "second line")
+    assert read(tmp_path, "data.dat").parts[0].kind is PartKind.BINARY
+    with pytest.raises(PathError, match="private key"):
+        read(tmp_path, "id")
+
+
 def test_secrets_keys_and_pipes_are_not_read(tmp_path: Path) -> None:
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n"
     write_tree(tmp_path, {".env": "A=1\n", "deploy": key, "quotes.md": f"text\n{key}"})

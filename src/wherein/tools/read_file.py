@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import utf_8_decode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha1
@@ -22,6 +23,9 @@ from wherein.walk.paths import show_path
 __all__ = ["Asked", "file_parts", "large_file_parts"]
 
 HEAD_BYTES = 1 << 16
+
+_MARK = "\ufeff"
+"""The byte-order mark, which is no part of the text."""
 
 MAX_SAME_NAME = 5
 """Symbols of one name shown at once; more are overloads, listed by their lines."""
@@ -63,14 +67,17 @@ def large_file_parts(target: Target, descriptor: int, n_bytes: int, asked: Asked
     head = os.pread(descriptor, HEAD_BYTES, 0)
     tail = os.pread(descriptor, 1024, max(0, n_bytes - 1024))
     media = describe_media(head, tail, n_bytes)
-    if media is not None or head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if media is not None or head.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_binary(head):
         return [_described(path, media, n_bytes)]
+    _refuse_private_key(path, head.decode("utf-8", "replace"))
     if target.symbol:
         message = f"{show_path(path)!r} is too large to look for symbols ({n_bytes} bytes)"
         raise UsageError(message, hint="grep for the name and read the lines")
     parts: list[ReadPart] = []
     for wanted in target.ranges or (Range(asked.offset),):
         lines = read_large(descriptor, wanted, asked.limit)
+        if lines.start == 1 and lines.texts:
+            lines = replace(lines, texts=(lines.texts[0].removeprefix(_MARK), *lines.texts[1:]))
         shown = "\n".join(lines.texts)
         part = ReadPart(
             path=path,
@@ -100,9 +107,7 @@ class _File:
         decoded = None if media is not None else _decode(self._data)
         if decoded is None:
             return [_described(self._path, media, len(self._data))]
-        if _is_private_key(decoded.text):
-            message = f"{show_path(self._path)!r} is not shown: it holds a private key"
-            raise PathError(message, hint="files that hold secrets are never read")
+        _refuse_private_key(self._path, decoded.text)
         if self._target.symbol:
             return self._symbol_parts(decoded)
         if self._is_notebook():
@@ -221,10 +226,12 @@ def _described(path: str, media: Media | None, n_bytes: int) -> ReadPart:
     )
 
 
-def _is_private_key(text: str) -> bool:
-    """Return whether the file is a key; one that only quotes a key in passing is not."""
+def _refuse_private_key(path: str, text: str) -> None:
+    """Refuse a file that is a key; one that only quotes a key in passing is not."""
     start = text[:200].lstrip()
-    return start.startswith("-----BEGIN ") and "PRIVATE KEY" in start.partition("\n")[0]
+    if start.startswith("-----BEGIN ") and "PRIVATE KEY" in start.partition("\n")[0]:
+        message = f"{show_path(path)!r} is not shown: it holds a private key"
+        raise PathError(message, hint="files that hold secrets are never read")
 
 
 def _unmarked(decoded: Decoded, data: bytes) -> str:
@@ -239,10 +246,18 @@ def _decode(data: bytes) -> Decoded | None:
     decoded = decode(data) or decode_unmarked(data)
     if decoded is not None:
         return decoded
+    if b"\0" not in data or _is_binary(data):
+        return None
+    return Decoded(data.decode("utf-8", "backslashreplace"), "utf-8")
+
+
+def _is_binary(data: bytes) -> bool:
+    """Return whether a file that begins so is no text with a few NULs behind its first line."""
     nul = data.find(b"\0")
-    if b"\n" not in data[: max(nul, 0)]:
-        return None
+    if nul == -1:
+        return False
     try:
-        return Decoded(data.decode(), "utf-8")
+        utf_8_decode(data, "strict", False)  # its end may be cut off
     except UnicodeDecodeError:
-        return None
+        return True
+    return b"\n" not in data[:nul]
