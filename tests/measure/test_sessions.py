@@ -37,7 +37,7 @@ def session(
         for i, (tool, text) in enumerate(steps, 1)
     ]
     prompts = (Prompt(prompt, 0, start),)
-    return Session(agent, name, Path("x"), folder, prompts, tuple(calls), (), Usage(), 1, 0)
+    return Session(agent, name, Path("x"), folder, prompts, tuple(calls), (), {"m": Usage()}, 0)
 
 
 def test_searches_are_counted_up_to_the_first_edit() -> None:

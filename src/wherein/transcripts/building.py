@@ -85,9 +85,6 @@ class SessionBuilder:
 
     def finish(self) -> Session:
         """Return what was read."""
-        usage = Usage()
-        for one in self.usage_by_message.values():
-            usage += one
         return Session(
             self.agent,
             self.session_id,
@@ -96,8 +93,7 @@ class SessionBuilder:
             tuple(self.prompts),
             tuple(sorted(self.calls.values(), key=lambda call: call.order)),
             tuple(Subagent(i, kind) for i, kind in sorted(self.subagents.items())),
-            usage,
-            len(self.usage_by_message),
+            dict(self.usage_by_message),
             self.n_compactions,
             tuple(self.notes),
             self.folder_key,

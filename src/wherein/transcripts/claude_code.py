@@ -19,7 +19,7 @@ from wherein.transcripts.rows import (
     as_list,
     as_text,
     as_time,
-    parse_json,
+    read_object,
 )
 from wherein.transcripts.values import Note, Session, Usage
 
@@ -57,7 +57,7 @@ def read(path: Path) -> list[Session]:
 
 def _type_of(meta: Path) -> str:
     try:
-        return as_text(as_dict(parse_json(meta.read_bytes())).get("agentType")) or "unknown"
+        return as_text(read_object(meta).get("agentType")) or "unknown"
     except (OSError, ValueError):
         return "unknown"
 

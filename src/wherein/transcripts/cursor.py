@@ -21,7 +21,7 @@ from wherein.transcripts.rows import (
     as_list,
     as_text,
     as_time,
-    parse_json,
+    read_object,
 )
 from wherein.transcripts.values import Session, ToolCall, Usage
 
@@ -84,7 +84,7 @@ def _editor_folders(database: Path) -> list[str]:
     found: set[str] = set()
     for file in (database.parent.parent / "workspaceStorage").glob("*/workspace.json"):
         try:
-            folder = from_uri(as_text(as_dict(parse_json(file.read_bytes())).get("folder")))
+            folder = from_uri(as_text(read_object(file).get("folder")))
         except (OSError, ValueError):
             continue
         found.add(folder)

@@ -14,7 +14,7 @@ from pathlib import Path
 from wherein.transcripts.building import SessionBuilder
 from wherein.transcripts.databases import json_value, query
 from wherein.transcripts.folders import from_uri
-from wherein.transcripts.rows import Json, as_dict, as_list, as_text, as_time, parse_json
+from wherein.transcripts.rows import Json, as_dict, as_list, as_text, as_time, read_object
 from wherein.transcripts.values import Note, Session, Usage
 
 __all__ = ["asked_in", "read_chat", "workspace_of"]
@@ -75,7 +75,7 @@ def _meta(path: Path) -> Json:
 def _sidecar(file: Path, builder: SessionBuilder) -> None:
     """Take the folder and time of the ``meta.json`` that newer versions write beside a chat."""
     try:
-        data = as_dict(parse_json(file.read_bytes()))
+        data = read_object(file)
     except (OSError, ValueError):
         return
     builder.folder = as_text(data.get("cwd"))

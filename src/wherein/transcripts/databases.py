@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from wherein.transcripts.rows import Json, as_dict, parse_json
+from wherein.transcripts.rows import Json, as_dict, check_regular, parse_json
 
 __all__ = ["json_value", "query"]
 
@@ -23,6 +23,7 @@ def query(path: Path, statement: str, values: tuple[str, ...] = ()) -> Iterator[
     Raises:
         OSError: It cannot be read, or is no database.
     """
+    check_regular(path)
     try:
         with closing(sqlite3.connect(_address(path), uri=True)) as database:
             yield from database.execute(statement, values)

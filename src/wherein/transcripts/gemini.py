@@ -14,7 +14,8 @@ from wherein.transcripts.rows import (
     as_list,
     as_text,
     as_time,
-    parse_json,
+    check_regular,
+    read_object,
 )
 from wherein.transcripts.values import Note, Session, Usage
 
@@ -58,13 +59,15 @@ def _folder_of(project: Path) -> str:
     Newer versions do, in the project's folder or in a list of all; of older ones it is a hash.
     """
     try:
-        root = (project / ".project_root").read_text(encoding="utf-8", errors="replace").strip()
+        named = project / ".project_root"
+        check_regular(named)
+        root = named.read_text(encoding="utf-8", errors="replace").strip()
         if root:
             return root
     except OSError:
         pass
     try:
-        listed = as_dict(parse_json((project.parent.parent / "projects.json").read_bytes()))
+        listed = read_object(project.parent.parent / "projects.json")
     except (OSError, ValueError):
         return ""
     names = as_dict(listed.get("projects")).items()
@@ -78,7 +81,7 @@ def _rows(path: Path, builder: SessionBuilder) -> Iterator[Json]:
         builder.notes.extend(reader.notes)
         return
     try:
-        yield as_dict(parse_json(path.read_bytes()))
+        yield read_object(path)
     except (OSError, ValueError):
         builder.notes.append(Note(0, "not JSON"))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wherein.errors import QueryError, near_name_hint
 from wherein.transcripts import claude_code, codex, copilot, cursor, gemini, opencode
+from wherein.transcripts.copies import without_copies
 from wherein.transcripts.folders import with_folders
 from wherein.transcripts.values import Session
 
@@ -44,7 +45,8 @@ def load_sessions(
     """Read the sessions under a person's ``home``, or the given (agent, file) pairs instead.
 
     Sessions come sorted by agent, then start, then id; one that stands in two files keeps the
-    longer. Of agents that write only a hash of their folder, ``folders`` are tried too.
+    longer, and what one session took from another counts once. Of agents that write only a hash
+    of their folder, ``folders`` are tried too.
 
     Raises:
         QueryError: An agent's name is unknown.
@@ -72,7 +74,7 @@ def load_sessions(
             known = found.get(key)
             if known is None or len(session.calls) > len(known.calls):
                 found[key] = session
-    placed = with_folders(found.values(), folders)
+    placed = with_folders(without_copies(found.values()), folders)
     ordered = sorted(placed, key=lambda s: (s.agent, s.started or 0.0, s.session_id))
     return Loaded(tuple(ordered), tuple(unreadable))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wherein.transcripts.building import SessionBuilder
 from wherein.transcripts.databases import json_value, query
-from wherein.transcripts.rows import Json, as_dict, as_int, as_text, as_time, parse_json
+from wherein.transcripts.rows import Json, as_dict, as_int, as_text, as_time, read_object
 from wherein.transcripts.values import Session, Usage
 
 __all__ = ["AGENT", "find", "read"]
@@ -58,7 +58,7 @@ def _read_files(path: Path) -> Session:
 
 def _load(path: Path) -> Json:
     try:
-        return as_dict(parse_json(path.read_bytes()))
+        return read_object(path)
     except (OSError, ValueError):
         return {}
 

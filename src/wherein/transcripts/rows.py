@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +13,18 @@ from typing import Any, cast
 
 from wherein.transcripts.values import Note
 
-__all__ = ["Json", "RowReader", "as_dict", "as_int", "as_list", "as_text", "as_time", "parse_json"]
+__all__ = [
+    "Json",
+    "RowReader",
+    "as_dict",
+    "as_int",
+    "as_list",
+    "as_text",
+    "as_time",
+    "check_regular",
+    "parse_json",
+    "read_object",
+]
 
 Json = dict[str, Any]
 _NUL = b"\0"
@@ -34,6 +47,7 @@ class RowReader:
     notes: list[Note] = field(default_factory=list[Note])
 
     def __iter__(self) -> Iterator[tuple[int, Json]]:
+        check_regular(self.path)
         with self.path.open("rb") as file:
             file.seek(self.offset)
             for raw in file:
@@ -67,6 +81,27 @@ class RowReader:
         return cast("Json", value)
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what is no regular file: reading a pipe waits for a writer, for ever.
+
+    Raises:
+        OSError: It is none, or cannot be looked at.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+
+
+def read_object(path: Path) -> Json:
+    """Return the JSON object a file holds, an empty one when it holds another value.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no JSON.
+    """
+    check_regular(path)
+    return as_dict(parse_json(path.read_bytes()))
+
+
 def parse_json(text: str | bytes) -> object:
     """Return the value a JSON text stands for.
 
@@ -74,6 +109,8 @@ def parse_json(text: str | bytes) -> object:
         ValueError: It is no JSON, or nested deeper than Python reads.
     """
     try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8-sig", "replace")  # a row with a wrong byte is a row
         value: object = json.loads(text)
     except RecursionError as error:
         message = "nested too deeply"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -95,14 +96,24 @@ class Session:
     prompts: tuple[Prompt, ...]
     calls: tuple[ToolCall, ...]
     subagents: tuple[Subagent, ...]
-    usage: Usage
-    n_assistant_messages: int
+    messages: Mapping[str, Usage]
+    """The model's messages by their ids, with what each cost."""
     n_compactions: int
     notes: tuple[Note, ...] = ()
     folder_key: str = ""
     """A hash or a shortened name of the folder, where the agent writes no more than that."""
     created: float | None = None
     """When the session says it began: for agents that give single messages no time."""
+
+    @property
+    def usage(self) -> Usage:
+        """What all its messages cost."""
+        return sum(self.messages.values(), Usage())
+
+    @property
+    def n_assistant_messages(self) -> int:
+        """How many messages the model wrote."""
+        return len(self.messages)
 
     @property
     def started(self) -> float | None:
