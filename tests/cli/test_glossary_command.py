@@ -1,6 +1,7 @@
 """The glossary command in a repository with a history."""
 
 import json
+import os
 
 import pytest
 from tests.cli.sandbox import Sandbox
@@ -96,6 +97,19 @@ def test_a_link_that_leads_out_is_not_followed(history: Sandbox) -> None:
     assert screen.exit_code == 2
     assert "outside the repository" in screen.stderr
     assert not (history.home / "other.md").exists()
+
+
+def test_a_pipe_holds_nobody_up(history: Sandbox) -> None:
+    os.mkfifo(history.root / "pipe.py")
+    history.write(
+        "AGENTS.md",
+        "<!-- wherein:glossary -->\n- up → `x` in pipe.py\n<!-- wherein:glossary-end -->\n",
+    )
+    assert "file gone" in history.run("glossary", "check", "-n", "20").stdout
+    (history.root / "AGENTS.md").unlink()
+    os.mkfifo(history.root / "AGENTS.md")
+    screen = history.run("glossary", "check", "--file", "AGENTS.md", "-n", "20")
+    assert (screen.exit_code, "not a regular file" in screen.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("words", [(), ("invent",), ("suggest", "--file", "../x.md")])

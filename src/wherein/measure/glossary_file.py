@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ def read_bytes(path: Path) -> bytes:
         PathError: It cannot be read.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "not a regular file")
         return path.read_bytes()
     except FileNotFoundError:
         return b""

@@ -13,6 +13,7 @@ from wherein.external.git import Git
 from wherein.glossary import GlossaryLine
 from wherein.history.source import tree_paths
 from wherein.walk.paths import inside
+from wherein.walk.reading import read_file
 
 __all__ = ["Today"]
 
@@ -72,8 +73,9 @@ class Today:
             done = self._git.run("show", f"HEAD:{path}", max_output_bytes=_MAX_SOURCE_BYTES)
             return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
         try:
-            with inside(self._top, path).open("rb") as source:
-                return source.read(_MAX_SOURCE_BYTES).decode("utf-8", "replace")
+            real = inside(self._top, path)
+            data = read_file(real.parent, real.name, _MAX_SOURCE_BYTES).data
+            return data.decode("utf-8", "replace")
         except (OSError, ValueError, WhereinError):
             return None
 
