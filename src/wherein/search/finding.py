@@ -14,6 +14,7 @@ from wherein.search.equipment import Equipment
 from wherein.search.filters import Filters, Masks, masks, with_scopes
 from wherein.search.literal import (
     LITERAL_FILES,
+    PHRASE_FILES,
     QUOTED_FILES,
     LiteralMatch,
     TextReader,
@@ -77,7 +78,7 @@ def find(index: TreeIndex, text: str, filters: Filters | None, equipment: Equipm
         together = files_with_words_together(matches)
         if not query.wants_tests:  # a test says in words what it tests
             together = together[(index.file_flags[together] & int(FileFlag.TEST)) == 0]
-        paths = {file: index.path(file) for file in together[:LITERAL_FILES].tolist()}
+        paths = {file: index.path(file) for file in together[:PHRASE_FILES].tolist()}
         literals = find_phrase(query, paths, read_text)
     evaluated = evaluate(index, query, candidates, matches, scores, similarities, literals, sources)
     return Found(

@@ -18,6 +18,7 @@ from wherein.tokens import identifier_terms, scan_words
 
 __all__ = [
     "LITERAL_FILES",
+    "PHRASE_FILES",
     "QUOTED_FILES",
     "LiteralMatch",
     "TextReader",
@@ -31,6 +32,10 @@ TextReader = Callable[[str], str | None]
 
 LITERAL_FILES = 40
 """Candidates read for a quoted text or a message: 40 of 20 kB take 2 ms."""
+
+PHRASE_FILES = 20
+"""Candidates read for a query without quotes because they have all its words together: 0.03 to 1.6
+ms on average over the queries of five public repositories, 5 at most."""
 
 QUOTED_FILES = 200
 """Files read for one quoted text because they have all its words together. Words such as "not
