@@ -124,3 +124,20 @@ def test_a_client_that_changes_its_roots_is_asked_again(at_home: Server, tmp_pat
     assert "files" not in first["structuredContent"]
     assert second["structuredContent"]["files"][0]["path"] == "src/retry.py"
     assert found["structuredContent"]["hits"][0]["path"] == "src/retry.py"
+
+
+@pytest.mark.parametrize("has_other_root", [True, False])
+def test_of_a_folder_outside_repositories_the_client_knows_better(
+    tmp_path: Path, has_other_root: bool
+) -> None:
+    for name in ("home", "editor", "a shop"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "editor" / "own.py").write_text("def retry_own(): pass\n")
+    shop = write_shop(tmp_path / "a shop")
+    hello = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": {"roots": {}}}}
+    with Server(tmp_path / "editor", tmp_path / "home") as server:
+        server.send(hello, INITIALIZED)
+        server.answer(1)
+        uris = [shop.as_uri()] if has_other_root else []
+        found = answer_with_roots(server, 2, uris)["structuredContent"]["files"]
+    assert found[0]["path"] == ("src/retry.py" if has_other_root else "own.py")

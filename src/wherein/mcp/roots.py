@@ -1,8 +1,8 @@
 """Finds the folder to serve when a client starts the server somewhere else.
 
-Editors start servers in the user's home or in their own folder. That is no workspace: indexing it
-would read everything the user has. What the client says then decides, and nothing is indexed
-before it has.
+Editors start servers in the user's home or in their own folder. The home is no workspace: indexing
+it would read everything the user has. Of a folder outside any repository nobody knows. What the
+client says then decides, and nothing is indexed before it has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-__all__ = ["ask_client", "is_workspace", "named_by_environment"]
+__all__ = ["ask_client", "in_repository", "is_workspace", "named_by_environment"]
 
 _VARIABLES = ("CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "VSCODE_CWD")
 """Where clients name the workspace; the second may hold several folders."""
@@ -31,6 +31,11 @@ def is_workspace(folder: Path, environment: Mapping[str, str]) -> bool:
         return True
     home = Path(environment.get("HOME") or os.devnull)
     return not home.resolve().is_relative_to(folder)
+
+
+def in_repository(folder: Path) -> bool:
+    """Return whether the folder is, or lies in, a repository: somebody's work, surely."""
+    return any((place / ".git").exists() for place in (folder, *folder.parents))
 
 
 def named_by_environment(environment: Mapping[str, str]) -> Path | None:

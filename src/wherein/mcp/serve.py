@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wherein.mcp.roots import is_workspace, named_by_environment
+from wherein.mcp.roots import in_repository, is_workspace, named_by_environment
 from wherein.mcp.state import ServerState
 from wherein.tools.context import ToolContext
 
@@ -29,10 +29,12 @@ def serve(
     environment = dict(os.environ)
     root = context.root
     is_told = not context.may_name_roots  # by --root
-    if not is_told and not is_workspace(root, environment):
-        root = named_by_environment(environment) or root
+    is_sure = is_told or (is_workspace(root, environment) and in_repository(root))
+    if not is_sure:
+        named = named_by_environment(environment)
+        root, is_sure = named or root, named is not None
     state = ServerState(context.settings, root, context.roots, environment)
-    state.has_workspace = is_told or is_workspace(root, environment)
+    state.has_workspace = is_sure
     if http:
         from wherein.mcp.http import serve_http
 

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from wherein import __version__
 from wherein.mcp.answer import UnknownToolError, answer
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
-from wherein.mcp.roots import ask_client
+from wherein.mcp.roots import ask_client, is_workspace
 from wherein.mcp.state import ServerState
 from wherein.mcp.written_arguments import read_written_arguments
 from wherein.tools.context import CancelledError, Progress
@@ -81,10 +81,12 @@ _NO_WORKSPACE = (
 
 
 async def _find_workspace(state: ServerState, context: ServerRequestContext[Any]) -> None:
-    """Ask the client where its workspace is, when it was not started in one."""
+    """Ask the client where its workspace is; if it has none to say, it is where the server is."""
     root = await ask_client(context, state.environment)
     if root is not None:
         state.serve_root(root)
+    elif is_workspace(state.root, state.environment):
+        state.has_workspace = True
 
 
 def _tool_error(text: str) -> dict[str, object]:
