@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess  # noqa: TID251 - tests start the real program
 import sys
@@ -35,6 +36,14 @@ def test_json_prints_one_object_a_line_with_the_promised_fields(shop: Sandbox) -
     assert rows[0]["path"] == "src/retry.py"
     assert rows[0]["symbol"] == "retry_request"
     assert (rows[0]["start_line"], rows[0]["language"]) == (4, "python")
+
+
+def test_a_line_of_many_kilobytes_is_cut_in_json_too(sandbox: Sandbox) -> None:
+    sandbox.write("data.json", json.dumps({"refund": list(range(15_000))}))
+    (row,) = sandbox.run("search", "refund", "--json").rows()
+    (line,) = row["lines"]
+    assert len(line["text"]) == 501
+    assert line["text"].endswith("…")
 
 
 def test_an_edit_is_in_the_next_answer(shop: Sandbox) -> None:

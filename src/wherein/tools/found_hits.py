@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wherein.errors import PathError
 from wherein.tools.context import ToolContext
+from wherein.tools.excerpt import MAX_COLUMNS
 from wherein.tools.repositories import Repository
 from wherein.types import Evidence, Hit, Span
 
@@ -26,6 +27,7 @@ class ShownLine:
 
     number: int
     text: str
+    """At most `excerpt.MAX_COLUMNS` characters; a longer line ends with ``…``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,12 @@ def _lines_of(root: Path, hit: Hit, detail: str) -> tuple[ShownLine, ...]:
     if detail == "full" or not texts:
         texts = _read_place(root, hit)
     numbers = list(texts)[:_FULL_LINES] if detail == "full" else _telling(hit, texts)
-    return tuple(ShownLine(number, texts[number].rstrip("\r")) for number in numbers)
+    return tuple(ShownLine(number, _cut(texts[number].rstrip("\r"))) for number in numbers)
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of a line that no person wrote so long, marked."""
+    return text if len(text) <= MAX_COLUMNS else f"{text[:MAX_COLUMNS]}…"
 
 
 def _read_place(root: Path, hit: Hit) -> dict[int, str]:
