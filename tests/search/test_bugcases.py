@@ -100,6 +100,37 @@ def test_a_line_of_a_log_is_found_without_quotes(tmp_path: Path) -> None:
     assert "weak" not in str(hit.evidence)
 
 
+REFUNDS = """export interface RefundService {
+  createRefund(id: string): void;
+}
+
+export class StripeRefundService implements RefundService {
+  createRefund(id: string) {
+    return post("/refunds", { id });
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "symbol"),
+    [("interface", 1, "RefundService"), ("class", 5, "StripeRefundService"),
+     ("method", 6, "createRefund"), ("declaration", 2, "createRefund")],
+)  # fmt: skip
+def test_a_filter_by_kind_shows_a_place_of_that_kind(
+    tmp_path: Path, kind: str, line: int, symbol: str
+) -> None:
+    tree = Tree(tmp_path, {"refunds.ts": REFUNDS})
+    hit = tree.search("refund", kinds=(kind,)).hits[0]
+    assert (hit.kind, hit.start_line, hit.symbol) == (kind, line, symbol)
+
+
+def test_of_one_name_the_place_with_a_body_is_first(tmp_path: Path) -> None:
+    hit = Tree(tmp_path, {"refunds.ts": REFUNDS}).search("createRefund").hits[0]
+    assert (hit.start_line, hit.kind) == (6, "method")
+    assert [span.start_line for span in hit.further] == [2]
+
+
 def test_a_quoted_text_of_common_words_is_found_among_many_files(tmp_path: Path) -> None:
     other = "def f{i}(found):\n    # not a record that the file has\n    return found\n" * 3
     rest = "".join(f"def g{k}(): return {k}\n" for k in range(60))

@@ -66,6 +66,8 @@ class Masks:
     """Shape ``(n_chunks,)``; the files' restriction is included."""
     notes: tuple[str, ...] = ()
     """Filters that no file passes."""
+    kinds: frozenset[str] = frozenset()
+    """Kinds of symbol that are asked for; none for any."""
 
 
 def with_scopes(
@@ -138,7 +140,8 @@ def masks(index: TreeIndex, filters: Filters) -> Masks:
     elif files is not None:
         chunks = np.repeat(files, index.chunk_counts)
     has_none = files is not None and not files.any() and bool(index.live_files.any())
-    return Masks(files, chunks, _why_none(index, filters) if has_none else ())
+    notes = _why_none(index, filters) if has_none else ()
+    return Masks(files, chunks, notes, frozenset(filters.kinds))
 
 
 def _why_none(index: TreeIndex, filters: Filters) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ class Matches:
     """Shape ``(R,)``: BM25F of each row; 0 for rows the filters leave out."""
     allowed: NDArray[np.bool_]
     """Shape ``(R,)``: rows that may be hits."""
+    kinds: frozenset[str] = frozenset()
+    """Kinds of symbol that may be shown; none for any."""
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
@@ -173,6 +175,7 @@ def match(
         idf=np.array([found.idf * found.weight for found in lexical.terms], np.float32),
         scores=scores.astype(np.float32),
         allowed=allowed,
+        kinds=masks.kinds,
     )
 
 

@@ -68,8 +68,14 @@ def choose_place(
         holds = (lines[:, 0] <= literal_line) & (literal_line <= lines[:, 1])
         near = np.concatenate([np.flatnonzero(holds)[:1], near])
     score_of = dict(zip(chunks.tolist(), scores.tolist(), strict=True))
-    named = [item for item in _named_definitions(index, query, file) if item.chunk in score_of]
-    named.sort(key=lambda item: -score_of[item.chunk])
+    named = [
+        item
+        for item in _named_definitions(index, query, file)
+        if item.chunk in score_of and _is_of(matches.kinds, item)
+    ]
+    named.sort(key=lambda item: (item.definition.kind == _DECLARATION, -score_of[item.chunk]))
+    if matches.kinds:
+        named += _definitions_of_kinds(matches, file, chunks[near].tolist())
     found = _apart(
         chain(
             ((*_lines(index, item), item) for item in named),
@@ -78,6 +84,31 @@ def choose_place(
     )
     place = _place(index, *found[0])
     return replace(place, further=tuple(Span(path, start, end) for start, end, _ in found[1:]))
+
+
+_DECLARATION = "declaration"
+"""A name without its body: what has the body is the place to read."""
+
+
+def _is_of(kinds: frozenset[str], item: FoundDefinition) -> bool:
+    return not kinds or item.definition.kind in kinds
+
+
+def _definitions_of_kinds(
+    matches: Matches, file: int, chunks: Sequence[int]
+) -> list[FoundDefinition]:
+    """Return the definitions of the kinds asked for in some chunks, those like the query first."""
+    weights = matches.term_weights
+    place_of = {chunk: place for place, chunk in enumerate(chunks)}
+
+    def key(item: FoundDefinition) -> tuple[int, float]:
+        terms = set(identifier_terms(item.definition.name))
+        return place_of[item.chunk], -sum(sorted(weights.get(term, 0.0) for term in terms))
+
+    found = matches.index.definitions_in(file)
+    return sorted(
+        (item for item in found if item.chunk in place_of and _is_of(matches.kinds, item)), key=key
+    )
 
 
 _Range = tuple[int, int, FoundDefinition | int]
