@@ -145,6 +145,16 @@ def test_a_quoted_text_of_common_words_is_found_among_many_files(tmp_path: Path)
     assert (hit.path, hit.matched_lines[0]) == ("zz.py", 61)
 
 
+def test_a_quoted_word_that_stands_everywhere_leaves_the_right_file(tmp_path: Path) -> None:
+    other = 'def f{i}(x):\n    return x["all"], {i}\n'
+    finder = "def find_finders(path, shadowing):\n    return [path, shadowing]\n"
+    tree = Tree(
+        tmp_path,
+        {**{f"m{i:03}.py": other.format(i=i) for i in range(150)}, "zz_finders.py": finder},
+    )
+    assert tree.paths('Avoided name shadowing of "all" in finders')[0] == "zz_finders.py"
+
+
 def test_d06_words_of_scripts_without_spaces_are_found(tmp_path: Path) -> None:
     net = (
         "def call(fn):\n    # 请求超时重试三次\n    return fn()\n\n# 使用redis连接池\nPOOL = None\n"

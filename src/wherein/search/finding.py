@@ -172,13 +172,18 @@ def _with_literals(
         more = files_with_all_terms(index, quoted, QUOTED_FILES)
         if allowed.files is not None:
             more = more[allowed.files[more]]
-        files = [*more.tolist(), *files]
-    ordered = list(dict.fromkeys(files))
-    literals = find_literals(query, {file: index.path(file) for file in ordered}, read_text)
-    whole = [file for file in ordered if file in literals and literals[file].share >= 1]
-    kept = dict.fromkeys([*candidates.files.tolist(), *whole])
-    if len(kept) > MAX_CANDIDATES:
-        # Files with the text itself stay; the least likely of the others make room.
-        kept = dict.fromkeys([*whole, *kept])
-    chosen = np.array(list(kept)[:MAX_CANDIDATES], np.int64)
-    return Candidates(chosen), literals
+        files += more.tolist()
+    paths = {file: index.path(file) for file in dict.fromkeys(files)}
+    literals = find_literals(query, paths, read_text)
+    known = frozenset(candidates.files.tolist())
+    whole = [file for file in literals if file not in known and literals[file].share >= 1]
+    whole.sort(key=lambda file: -literals[file].n_words)
+    joining = np.array(whole[:MAX_JOINING], np.int64)
+    # The least likely candidates make room.
+    kept = candidates.files[: MAX_CANDIDATES - len(joining)]
+    return Candidates(np.concatenate([kept, joining])), literals
+
+
+MAX_JOINING = 20
+"""Files that join the candidates for a quoted text alone: a word such as "all" stands everywhere,
+and the files that the rest of the query means must not be lost for it."""
