@@ -11,7 +11,7 @@ from typing import cast
 from wherein.errors import SettingsError, near_name_hint
 from wherein.settings import SETTING_HELP, USER_ONLY, Settings, default_home
 
-__all__ = ["Configuration", "configure", "default_home", "user_config_path"]
+__all__ = ["Configuration", "configure", "default_home", "settings_files", "user_config_path"]
 
 _ENVIRONMENT_PREFIX = "WHEREIN_"
 _LIST_SEPARATOR = ","
@@ -46,6 +46,11 @@ def _user_folder(environment: Mapping[str, str]) -> Path:
         return Path.home()
     except RuntimeError:
         return Path("/nonexistent")
+
+
+def settings_files(root: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files that the settings of ``root`` may stand in, whether they exist or not."""
+    return user_config_path(environment), root / "wherein.toml", root / "pyproject.toml"
 
 
 def configure(

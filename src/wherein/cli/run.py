@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from wherein.cli.arguments import COMMON, Typed, read_typed
 from wherein.cli.configuration import Configuration, configure
+from wherein.cli.settings_reader import SettingsReader
 from wherein.cli.terminal import ProgressBar, is_colored
 from wherein.embed.departure import ModelAccess
 from wherein.errors import PathError
@@ -45,12 +46,14 @@ def run_command(tool: Tool, words: Sequence[str]) -> int:
     arguments = read_arguments(tool, typed.arguments, Face.CLI)
     max_tokens = cast("int | None", arguments.pop("max_tokens", None))
     root = _root(cast("str | None", common["root"]))
-    configuration = configure(root, os.environ, cast("tuple[str, ...]", common["set"] or ()))
+    flags = cast("tuple[str, ...]", common["set"] or ())
+    configuration = configure(root, os.environ, flags)
     for note in configuration.notes:
         sys.stderr.write(f"wherein: note: {note}\n")
     with ProgressBar(is_shown=sys.stderr.isatty()) as bar:
         is_free = common["root"] is None
         context = _context(root, configuration, bar, is_free=is_free, may_name=tool.may_name_roots)
+        context = replace(context, settings_of=SettingsReader(os.environ, flags))
         result = _call(tool, context, configuration, arguments)
     if result is None:
         return 0

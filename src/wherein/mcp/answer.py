@@ -15,7 +15,7 @@ from wherein.tools.context import CancelledError, Progress
 from wherein.tools.registry import Face, Tool, get_tool, load, read_arguments, tools
 from wherein.tools.session import Session
 
-__all__ = ["UnknownToolError", "answer"]
+__all__ = ["UnknownToolError", "answer", "failure"]
 
 _STYLE = Style(for_agent=True)
 _MAX_SKIPPED_SHOWN = 20
@@ -63,7 +63,7 @@ def answer(
     except CancelledError:
         raise
     except (WhereinError, OSError) as error:
-        return _failure(error)
+        return failure(error)
 
 
 def _add_departures(found: dict[str, object], state: ServerState) -> None:
@@ -74,7 +74,8 @@ def _add_departures(found: dict[str, object], state: ServerState) -> None:
         found["content"] = [*blocks, {"type": "text", "text": notes}]
 
 
-def _failure(error: WhereinError | OSError) -> dict[str, object]:
+def failure(error: WhereinError | OSError) -> dict[str, object]:
+    """Return the result of a call that could not be answered: why, and how to mend it."""
     lines = [str(error)]
     hint = getattr(error, "hint", "")
     if hint:

@@ -34,7 +34,7 @@ def serve(
         named = named_by_environment(environment)
         root, is_sure = named or root, named is not None
     state = ServerState(context.settings, root, context.roots, environment)
-    state.has_workspace = is_sure
+    state.has_workspace, state.settings_of = is_sure, context.settings_of
     if http:
         from wherein.mcp.http import serve_http
 

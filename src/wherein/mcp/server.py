@@ -16,7 +16,8 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from wherein import __version__
-from wherein.mcp.answer import UnknownToolError, answer
+from wherein.errors import WhereinError
+from wherein.mcp.answer import UnknownToolError, answer, failure
 from wherein.mcp.listing import INSTRUCTIONS, TITLE, list_entries
 from wherein.mcp.roots import ask_client, is_workspace
 from wherein.mcp.state import ServerState
@@ -49,9 +50,13 @@ def build_server(state: ServerState) -> Server[Any]:
     ) -> types.CallToolResult:
         if not state.has_workspace:
             await _find_workspace(state, context)
-        state.start_indexing()
         if not state.has_workspace:
             return types.CallToolResult.model_validate(_tool_error(_NO_WORKSPACE))
+        try:
+            state.take_settings()
+        except WhereinError as error:
+            return types.CallToolResult.model_validate(failure(error))
+        state.start_indexing()
         call = _Call(state, context, params)
         return types.CallToolResult.model_validate(await call.run(limiter))
 

@@ -51,6 +51,8 @@ class ServerState:
     """Where keys and the user's git settings are; empty: nothing is watched, every answer looks."""
     has_workspace: bool = True
     """False while the server only knows that it was started in no workspace: nothing is indexed."""
+    settings_of: Callable[[Path], Settings] | None = None
+    """Returns the settings of a root as its files are now."""
     is_root_told: bool = False
     """True when the client said where the workspace is; it may say so again."""
     watch: TreeWatch | None = None
@@ -109,6 +111,21 @@ class ServerState:
         if self.watch is not None:
             self.watch.close()
             self.watch = None
+
+    def take_settings(self) -> None:
+        """Read the settings of the root anew where they changed, for all that is asked from now on.
+
+        Raises:
+            SettingsError: A file does not parse, a name is unknown, or a value is invalid.
+        """
+        if self.settings_of is None:
+            return
+        settings = self.settings_of(self.root)
+        with self._lock:
+            if settings != self.settings:
+                self.settings = settings
+                self._workspaces.clear()
+                self._leave()
 
     def forget_told_root(self) -> None:
         """Have the client asked again before the next call: it says that its roots changed."""

@@ -56,6 +56,8 @@ class ToolContext:
         session: Memory of the conversation; None where there is none (command line).
         walks: What earlier calls learned of the trees they searched; a server shares it.
         access: Keys for models elsewhere, and how the user is told before text goes there.
+        settings_of: Returns the settings of a folder as its files are now; a server asks before
+            each call, for the folder that its client names.
     """
 
     settings: Settings
@@ -70,6 +72,7 @@ class ToolContext:
     session: Session | None = None
     walks: WalkMemory = field(default_factory=WalkMemory)
     access: ModelAccess | None = None
+    settings_of: Callable[[Path], Settings] | None = None
 
     def workspace(self, root: Path) -> Workspace:
         """Return the workspace of ``root``, opened as the face wants it."""
