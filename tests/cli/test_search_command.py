@@ -127,6 +127,23 @@ def test_several_repositories_are_answered_in_one_list(sandbox: Sandbox) -> None
     assert "two/b.py:1-2" in screen.stdout
 
 
+def test_another_repository_is_searched_with_its_own_settings(sandbox: Sandbox) -> None:
+    other = sandbox.root.parent / "other"
+    for root in (sandbox.root, other):
+        root.mkdir(exist_ok=True)
+        for name in ("open.py", "hidden.py"):
+            (root / name).write_text(f"def total_{root.name}():\n    return 1\n")
+    (other / "wherein.toml").write_text('deny = ["hidden.py"]\n')
+
+    alone = sandbox.run("search", "total", str(other), "--kind", "function", "--json").rows()
+    both = sandbox.run("search", "total", ".", str(other), "--kind", "function", "--json").rows()
+
+    assert [row["path"] for row in alone] == ["open.py"]
+    assert sorted((Path(str(r["repository"])).name, r["path"]) for r in both) == sorted(
+        [("", "hidden.py"), ("", "open.py"), ("other", "open.py")]
+    )
+
+
 def test_a_git_url_is_cloned_into_the_cache_and_searched(shop: Sandbox, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -1,4 +1,4 @@
-"""Reads the settings of the folder that a server serves, anew when one of their files changes."""
+"""Reads the settings of the folders that are asked about, anew when one of their files changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SettingsReader:
     def __init__(self, environment: Mapping[str, str], flags: Sequence[str] = ()) -> None:
         self._environment = environment
         self._flags = tuple(flags)
-        self._last: tuple[Path, _Signature, Settings] | None = None
+        self._known: dict[Path, tuple[_Signature, Settings]] = {}
 
     def __call__(self, root: Path) -> Settings:
         """Return the settings of ``root`` as its files are now.
@@ -33,10 +33,11 @@ class SettingsReader:
             SettingsError: A file does not parse, a name is unknown, or a value is invalid.
         """
         signature = tuple(map(_signature, settings_files(root, self._environment)))
-        if self._last is None or self._last[:2] != (root, signature):
+        known = self._known.get(root)
+        if known is None or known[0] != signature:
             settings = configure(root, self._environment, self._flags).settings
-            self._last = (root, signature, settings)
-        return self._last[2]
+            known = self._known[root] = (signature, settings)
+        return known[1]
 
 
 def _signature(path: Path) -> tuple[int, int, int, int] | None:

@@ -75,8 +75,11 @@ class ServerState:
             if root not in self._workspaces:
                 from wherein.workspace import Workspace
 
+                settings = self.settings
+                if root != self.root and self.settings_of is not None:
+                    settings = self.settings_of(root)
                 self._workspaces[root] = Workspace(
-                    root, self.settings, is_isolated=True, access=self.access
+                    root, settings, is_isolated=True, access=self.access
                 )
             return self._workspaces[root]
 

@@ -90,7 +90,7 @@ def replay(
     if html is not None:
         check_page(context, html)
     report = replay_repository(
-        root, context.settings, plan, family=family, progress=tell, access=context.access
+        root, context.settings_for(root), plan, family=family, progress=tell, access=context.access
     )
     if html is not None:
         from wherein.measure.report_html import to_html
@@ -112,7 +112,12 @@ def _fitted(
     from wherein.measure.report import fit_report
 
     collected = collect_replay(
-        root, context.settings, wanted, family=family, progress=tell, access=context.access
+        root,
+        context.settings_for(root),
+        wanted,
+        family=family,
+        progress=tell,
+        access=context.access,
     )
     command = f"wherein replay --fit --commits {wanted.n}"
     origin = Origin(family, f"{datetime.now(UTC):%Y-%m-%d}", command)

@@ -56,8 +56,8 @@ class ToolContext:
         session: Memory of the conversation; None where there is none (command line).
         walks: What earlier calls learned of the trees they searched; a server shares it.
         access: Keys for models elsewhere, and how the user is told before text goes there.
-        settings_of: Returns the settings of a folder as its files are now; a server asks before
-            each call, for the folder that its client names.
+        settings_of: Returns the settings of a folder as its files are now: of another repository
+            that is searched, and, before each call, of the folder that a server's client names.
     """
 
     settings: Settings
@@ -80,10 +80,20 @@ class ToolContext:
             return self.open_workspace(root)
         from wherein.workspace import Workspace
 
-        settings = self.settings
+        settings = self.settings_for(root)
         if self.is_patient:
             settings = settings.replace(refresh_seconds=_FOREVER_S)
         return Workspace(root, settings, access=self.access)
+
+    def settings_for(self, root: Path) -> Settings:
+        """Return the settings that count in ``root``: its own, where it is another repository.
+
+        Raises:
+            SettingsError: Its settings file does not parse, or says something that is not known.
+        """
+        if root == self.root or self.settings_of is None:
+            return self.settings
+        return self.settings_of(root)
 
     def report(self, progress: Progress) -> None:
         """Tell the asker how far a long step is, and stop when nobody waits for it any more."""

@@ -157,7 +157,7 @@ def similar(
         if symbol:
             from wherein.tools.symbols import symbol_lines
 
-            first, _ = symbol_lines(context.settings, where.root, relative, symbol)
+            first, _ = symbol_lines(context.settings_for(where.root), where.root, relative, symbol)
         return workspace.similar(
             relative, first, limit=limit + offset + 1, filters=filters, progress=context.report
         )
