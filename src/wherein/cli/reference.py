@@ -167,7 +167,9 @@ def _settings_page() -> str:
         " `wherein.toml` (or `[tool.wherein]` in `pyproject.toml`), environment variables, and"
         " `--set NAME=VALUE`. A repository's own file may not set what is marked *user only*: it"
         " could widen what is read, or name a program or a service. Its `ignore` and `deny` are"
-        " added to the user's. `wherein config` prints every value and where it came from.\n"
+        " added to the user's. Another repository that is searched has its own file; a running"
+        " server reads the files anew when they change. `wherein config` prints every value and"
+        " where it came from.\n"
     )
     common = "\n".join(f"* `{option_words(item)}`: {item.help}" for item in COMMON)
     table = _table(("setting", "default", "meaning", "environment", ""), rows)
