@@ -144,6 +144,19 @@ def test_another_repository_is_searched_with_its_own_settings(sandbox: Sandbox) 
     )
 
 
+def test_a_folder_of_a_repository_has_the_repositorys_settings(sandbox: Sandbox) -> None:
+    sandbox.write("sub/open.py", "def total_open():\n    return 1\n")
+    sandbox.write("sub/hidden.py", "def total_hidden():\n    return 1\n")
+    sandbox.write("wherein.toml", 'deny = ["hidden.py"]\n')
+    (sandbox.root / ".git").mkdir(exist_ok=True)
+
+    for place in ("sub", str(sandbox.root / "sub")):
+        rows = sandbox.run("search", "total", place, "--kind", "function", "--json").rows()
+        assert [row["path"] for row in rows] == ["open.py"]
+    (row,) = sandbox.run("search", "total", "sub/open.py", "--limit", "1", "--json").rows()
+    assert (row["path"], row["repository"]) == ("sub/open.py", ".")
+
+
 def test_a_git_url_is_cloned_into_the_cache_and_searched(shop: Sandbox, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

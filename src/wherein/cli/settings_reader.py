@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wherein.cli.configuration import configure, settings_files
 from wherein.settings import Settings
+from wherein.tools.repositories import find_root
 
 __all__ = ["SettingsReader"]
 
@@ -29,9 +30,13 @@ class SettingsReader:
     def __call__(self, root: Path) -> Settings:
         """Return the settings of ``root`` as its files are now.
 
+        A folder inside a repository that has no file of its own has the repository's.
+
         Raises:
             SettingsError: A file does not parse, a name is unknown, or a value is invalid.
         """
+        if not (root / "wherein.toml").is_file():
+            root = find_root(root)
         signature = tuple(map(_signature, settings_files(root, self._environment)))
         known = self._known.get(root)
         if known is None or known[0] != signature:

@@ -79,7 +79,9 @@ def _named(context: ToolContext, name: str) -> Repository:
     if real.is_file():
         parent = find_root(real.parent)
         root = context.root if real.is_relative_to(context.root) else parent
-        return Repository(root, real.relative_to(root).as_posix(), str(root), "")
+        is_here = root == (context.standing or context.root)
+        name = "." if is_here else str(root)
+        return Repository(root, real.relative_to(root).as_posix(), name, "")
     message = f"{name!r} is neither a folder nor a regular file"
     raise PathError(message, hint="name a folder, a file or a git URL")
 
