@@ -90,7 +90,7 @@ def test_a_line_of_a_log_is_found_without_quotes(tmp_path: Path) -> None:
     tree = Tree(
         tmp_path,
         {
-            **{f"m{i:02}.py": load.format(i=i) for i in range(15)},
+            **{f"m{i:02}.py": load.format(i=i) for i in range(8)},
             "zz.py": 'def fetch(p):\n    raise LookupError("file record not found")\n',
         },
         HashingEmbedder(),
