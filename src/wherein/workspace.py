@@ -24,7 +24,7 @@ from wherein.search.earlier_commits import Earlier, EarlierCommits
 from wherein.search.filters import Filters
 from wherein.search.tree_glossary import TreeGlossary
 from wherein.search.verified import VerifiedTexts
-from wherein.settings import Settings, default_home
+from wherein.settings import Settings
 from wherein.store.layout import Layout
 from wherein.store.lock import FileLock
 from wherein.store.manifest import Manifest
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 __all__ = ["Workspace"]
 
 
+def _effective_settings(root: Path) -> Settings:
+    from wherein.configuration import configure, settings_folder
+
+    return configure(settings_folder(root), os.environ).settings
+
+
 class Workspace:
     """A folder whose files can be searched as they are now.
 
@@ -48,7 +54,8 @@ class Workspace:
 
     Args:
         root: The folder; every spelling of it finds the same index.
-        settings: The effective settings; None takes the defaults and ``WHEREIN_HOME``.
+        settings: The effective settings; None takes those that count in the folder: the user's
+            file, the repository's, the environment.
         is_isolated: True parses nothing in this process: what a server needs, which must outlive
             every file it meets.
         access: Keys for models elsewhere, and whom to tell before text goes there; without it none
@@ -56,8 +63,8 @@ class Workspace:
 
     Raises:
         PathError: The folder does not exist or may not be read.
-        SettingsError: The model or the reranker is unknown, or ``WHEREIN_HOME`` is not
-            an absolute path.
+        SettingsError: A settings file or variable is not valid, the model or the reranker is
+            unknown, or ``WHEREIN_HOME`` is not an absolute path.
         ProviderError: The model or the reranker is not there, or text would leave without notice.
     """
 
@@ -71,7 +78,7 @@ class Workspace:
     ) -> None:
         self.root = real_root(Path(root))
         self.name = str(root)
-        self.settings = settings or Settings(home=default_home(os.environ))
+        self.settings = settings or _effective_settings(self.root)
         access = self._remembering(access or ModelAccess())
         self._embedder = load_embedder(self.settings, access)
         self._reranker = load_reranker(self.settings, access)

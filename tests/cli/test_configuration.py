@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.cli.sandbox import Sandbox
 
-from wherein.cli.configuration import configure, user_config_path
+from wherein.configuration import configure, user_config_path
 from wherein.errors import SettingsError
 from wherein.settings import Settings
 

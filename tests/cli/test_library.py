@@ -64,3 +64,18 @@ def test_a_query_that_is_no_text_and_a_line_before_the_first_are_refused(
 def test_a_home_must_be_absolute() -> None:
     with pytest.raises(wherein.WhereinError, match="starts wherever one stands"):
         wherein.Settings(home=Path("index"))
+
+
+def test_the_library_has_the_settings_of_the_folder(
+    shop: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHEREIN_HOME", str(tmp_path / "library"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    shop.write("wherein.toml", 'deny = ["src/retry.py"]\n')
+    with wherein.Workspace(shop.root) as workspace:
+        assert workspace.settings.deny == ("src/retry.py",)
+        hits = workspace.search("retry_request").hits
+    assert hits
+    assert "src/retry.py" not in [hit.path for hit in hits]
+    with wherein.Workspace(shop.root, wherein.Settings(home=tmp_path / "library")) as workspace:
+        assert workspace.search("retry_request").hits[0].path == "src/retry.py"

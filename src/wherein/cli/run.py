@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from wherein.cli.arguments import COMMON, Typed, read_typed
-from wherein.cli.configuration import Configuration, configure
 from wherein.cli.settings_reader import SettingsReader
 from wherein.cli.terminal import ProgressBar, is_colored
+from wherein.configuration import Configuration, configure, find_root
 from wherein.embed.departure import ModelAccess
 from wherein.errors import PathError
 from wherein.tools.context import ToolContext
 from wherein.tools.registry import Face, Tool, load, read_arguments
-from wherein.tools.repositories import find_root
 
 if TYPE_CHECKING:
     from wherein.render.rendered import Rendered

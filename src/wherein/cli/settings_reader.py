@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wherein.cli.configuration import configure, settings_files
+from wherein.configuration import configure, settings_files, settings_folder
 from wherein.settings import Settings
-from wherein.tools.repositories import find_root
 
 __all__ = ["SettingsReader"]
 
@@ -35,8 +34,7 @@ class SettingsReader:
         Raises:
             SettingsError: A file does not parse, a name is unknown, or a value is invalid.
         """
-        if not (root / "wherein.toml").is_file():
-            root = find_root(root)
+        root = settings_folder(root)
         signature = tuple(map(_signature, settings_files(root, self._environment)))
         known = self._known.get(root)
         if known is None or known[0] != signature:

@@ -84,7 +84,7 @@ class AskedHistory:
 
 def _folder_of(scope: Scope, name: str) -> Path:
     """Return the folder whose repository is asked: that of the named file, else the root."""
-    from wherein.tools.repositories import find_root
+    from wherein.configuration import find_root
 
     try:
         found = resolve_place(scope, split_place(name)[0]) if name else None

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wherein.configuration import find_root
 from wherein.errors import PathError, UsageError
 from wherein.tools.context import ToolContext
 
-__all__ = ["Repository", "find_repositories", "find_root", "is_git_url"]
+__all__ = ["Repository", "find_repositories", "is_git_url"]
 
 _URL_STARTS = ("https://", "http://", "ssh://", "git://", "file://")
 _MAX_PARENTS = 40
@@ -35,15 +36,6 @@ def is_git_url(name: str) -> bool:
         return True
     user_host, colon, path = name.partition(":")
     return bool(colon and path and "@" in user_host and "/" not in user_host and name[0] != "-")
-
-
-def find_root(folder: Path) -> Path:
-    """Return the real path of the nearest folder above that holds ``.git``, else ``folder``."""
-    real = folder.resolve()
-    for candidate in (real, *real.parents):
-        if (candidate / ".git").exists():
-            return candidate
-    return real
 
 
 def find_repositories(context: ToolContext, names: Sequence[str]) -> tuple[Repository, ...]:

@@ -11,7 +11,15 @@ from typing import cast
 from wherein.errors import SettingsError, near_name_hint
 from wherein.settings import SETTING_HELP, USER_ONLY, Settings, default_home
 
-__all__ = ["Configuration", "configure", "default_home", "settings_files", "user_config_path"]
+__all__ = [
+    "Configuration",
+    "configure",
+    "default_home",
+    "find_root",
+    "settings_files",
+    "settings_folder",
+    "user_config_path",
+]
 
 _ENVIRONMENT_PREFIX = "WHEREIN_"
 _LIST_SEPARATOR = ","
@@ -46,6 +54,20 @@ def _user_folder(environment: Mapping[str, str]) -> Path:
         return Path.home()
     except RuntimeError:
         return Path("/nonexistent")
+
+
+def find_root(folder: Path) -> Path:
+    """Return the real path of the nearest folder above that holds ``.git``, else ``folder``."""
+    real = folder.resolve()
+    for candidate in (real, *real.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return real
+
+
+def settings_folder(root: Path) -> Path:
+    """Return the folder whose file counts in ``root``: itself, or the repository around it."""
+    return root if (root / "wherein.toml").is_file() else find_root(root)
 
 
 def settings_files(root: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
