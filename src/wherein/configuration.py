@@ -10,6 +10,7 @@ from typing import cast
 
 from wherein.errors import SettingsError, near_name_hint
 from wherein.settings import SETTING_HELP, USER_ONLY, Settings, default_home
+from wherein.settings_patterns import patterns_below
 
 __all__ = [
     "Configuration",
@@ -17,7 +18,6 @@ __all__ = [
     "default_home",
     "find_root",
     "settings_files",
-    "settings_folder",
     "user_config_path",
 ]
 
@@ -65,14 +65,15 @@ def find_root(folder: Path) -> Path:
     return real
 
 
-def settings_folder(root: Path) -> Path:
+def _settings_folder(root: Path) -> Path:
     """Return the folder whose file counts in ``root``: itself, or the repository around it."""
     return root if (root / "wherein.toml").is_file() else find_root(root)
 
 
 def settings_files(root: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the files that the settings of ``root`` may stand in, whether they exist or not."""
-    return user_config_path(environment), root / "wherein.toml", root / "pyproject.toml"
+    folder = _settings_folder(root)
+    return user_config_path(environment), folder / "wherein.toml", folder / "pyproject.toml"
 
 
 def configure(
@@ -83,7 +84,8 @@ def configure(
     """Return the effective settings for the workspace at ``root``.
 
     Args:
-        root: Folder whose ``wherein.toml`` or ``pyproject.toml`` counts.
+        root: Folder whose ``wherein.toml`` or ``pyproject.toml`` counts; where it has none, that of
+            the repository around it, whose patterns then act as they do from there.
         environment: Environment variables.
         flags: ``NAME=VALUE`` of the command line.
 
@@ -94,11 +96,25 @@ def configure(
     builder = _Builder(Settings(home=default_home(environment)))
     user_file = user_config_path(environment)
     builder.take_file(user_file, _read_table(user_file), is_users=True)
-    for path, table in _repository_tables(root):
-        builder.take_file(path, table, is_users=False)
+    folder = _settings_folder(root)
+    below = root.resolve().relative_to(folder.resolve()).parts
+    for path, table in _repository_tables(folder):
+        builder.take_file(path, _acting_below(table, below), is_users=False)
     builder.take_environment(environment)
     builder.take_flags(flags)
     return builder.finish()
+
+
+def _acting_below(table: Mapping[str, object], folder: Sequence[str]) -> Mapping[str, object]:
+    """Return the table with its patterns as they act in a folder inside the repository."""
+    changed = dict(table)
+    for name in _ADDING & table.keys():
+        listed = table[name]
+        if folder and isinstance(listed, list):
+            patterns = cast("list[object]", listed)
+            if all(isinstance(pattern, str) for pattern in patterns):
+                changed[name] = list(patterns_below(cast("list[str]", patterns), folder))
+    return changed
 
 
 def _repository_tables(root: Path) -> list[tuple[Path, Mapping[str, object]]]:

@@ -42,9 +42,9 @@ __all__ = ["Workspace"]
 
 
 def _effective_settings(root: Path) -> Settings:
-    from wherein.configuration import configure, settings_folder
+    from wherein.configuration import configure
 
-    return configure(settings_folder(root), os.environ).settings
+    return configure(root, os.environ).settings
 
 
 class Workspace:

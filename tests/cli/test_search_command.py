@@ -147,7 +147,7 @@ def test_another_repository_is_searched_with_its_own_settings(sandbox: Sandbox) 
 def test_a_folder_of_a_repository_has_the_repositorys_settings(sandbox: Sandbox) -> None:
     sandbox.write("sub/open.py", "def total_open():\n    return 1\n")
     sandbox.write("sub/hidden.py", "def total_hidden():\n    return 1\n")
-    sandbox.write("wherein.toml", 'deny = ["hidden.py"]\n')
+    sandbox.write("wherein.toml", 'deny = ["sub/hidden.py"]\n')
     (sandbox.root / ".git").mkdir(exist_ok=True)
 
     for place in ("sub", str(sandbox.root / "sub")):

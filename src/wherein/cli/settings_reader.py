@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wherein.configuration import configure, settings_files, settings_folder
+from wherein.configuration import configure, settings_files
 from wherein.settings import Settings
 
 __all__ = ["SettingsReader"]
@@ -34,7 +34,6 @@ class SettingsReader:
         Raises:
             SettingsError: A file does not parse, a name is unknown, or a value is invalid.
         """
-        root = settings_folder(root)
         signature = tuple(map(_signature, settings_files(root, self._environment)))
         known = self._known.get(root)
         if known is None or known[0] != signature:
